@@ -21,111 +21,46 @@ constexpr double kFar = 40;
 MixtureOfGaussiansProfile::MixtureOfGaussiansProfile(std::vector<MixturePart> parts,
                                                      double relative_error, Direction direction,
                                                      bool exact)
-    : relative_error_(relative_error), direction_(direction), exact_(exact) {
-  std::sort(parts.begin(), parts.end(),
-            [](const MixturePart& a, const MixturePart& b) { return a.shift < b.shift; });
-  at_zero_ = 0;
-  largest_shift_ = 0;
-  for (const MixturePart& part : parts) {
-    if (part.weight == 0) continue;
-    if (part.shift == 0) {
-      at_zero_ += part.weight;
-    } else {
-      parts_.push_back(part);
-      largest_shift_ = part.shift;
-    }
-  }
-  const double least = at_zero_ == 0
-                           ? -kInfinity
-                           : std::min(0.0, RoundDown(std::log(at_zero_) - 4 * relative_error_ -
-                                                         kUlp * static_cast<double>(parts.size()),
-                                                     4));
+    : mixture_(std::move(parts), relative_error), direction_(direction), exact_(exact) {
+  const double at_zero = mixture_.at_zero();
+  const double least =
+      at_zero == 0 ? -kInfinity
+                   : std::min(0.0, RoundDown(std::log(at_zero) - 4 * relative_error -
+                                                 kUlp * static_cast<double>(mixture_.terms()),
+                                             4));
   smallest_loss_ = direction == Direction::kRemove ? least : -kInfinity;
   largest_loss_ = direction == Direction::kRemove ? kInfinity : -least;
 }
 
-MixtureOfGaussiansProfile::Loss MixtureOfGaussiansProfile::LossAt(double t) const {
-  if (t == -kInfinity) {
-    const double loss = at_zero_ == 0 ? -kInfinity : std::log(at_zero_);
-    return Loss{loss, at_zero_ == 0 ? 0 : 2 * relative_error_ + kUlp * (4 - loss), 0};
-  }
-  // L = log(1 + sum w_i (e^{a_i} - 1)), a_i = s_i (t - s_i / 2): the weights sum to 1.
-  double largest = 0;
-  double widest = 0;
-  for (const MixturePart& part : parts_) {
-    const double exponent = part.shift * (t - 0.5 * part.shift);
-    largest = std::max(largest, exponent);
-    widest = std::max(widest, part.shift * (std::abs(t) + 0.5 * part.shift));
-  }
-  const double relative = relative_error_ + kUlp * (static_cast<double>(parts_.size()) + 4) +
-                          widest * (2 * relative_error_ + 4 * kUlp);
-  double sum = 0;
-  double size = 0;
-  double slope = 0;
-  for (const MixturePart& part : parts_) {
-    const double exponent = part.shift * (t - 0.5 * part.shift);
-    const double term = std::exp(exponent - largest) * part.weight;
-    const double more = largest == 0 ? part.weight * std::expm1(exponent) : term;
-    sum += more;
-    size += largest == 0 ? part.weight * (1 + std::exp(exponent)) : term;
-    slope += part.shift * term;
-  }
-  if (largest == 0) {
-    // Every e^a is at most 1; the only cancellation is against the 1.
-    const double ratio = 1 + sum;
-    const double error = size * relative;
-    if (!(ratio > 2 * error)) return Loss{-kInfinity, kInfinity, 0};
-    const double loss = std::log1p(sum);
-    return Loss{loss, error / (ratio - error) + 2 * kUlp * std::abs(loss), slope / ratio};
-  }
-  if (largest < 30) {
-    sum = 0;
-    size = 0;
-    for (const MixturePart& part : parts_) {
-      const double exponent = part.shift * (t - 0.5 * part.shift);
-      sum += part.weight * std::expm1(exponent);
-      size += part.weight * (1 + std::exp(exponent));
-    }
-    const double ratio = 1 + sum;
-    const double error = size * relative;
-    if (!(ratio > 2 * error)) return Loss{-kInfinity, kInfinity, 0};
-    const double loss = std::log1p(sum);
-    return Loss{loss, error / (ratio - error) + 2 * kUlp * std::abs(loss),
-                slope * std::exp(largest) / ratio};
-  }
-  const double ratio = sum + at_zero_ * std::exp(-largest);
-  const double loss = largest + std::log(ratio);
-  return Loss{loss, 2 * relative + 4 * kUlp * (largest + std::abs(loss)), slope / ratio};
-}
-
 MixtureOfGaussiansProfile::Threshold MixtureOfGaussiansProfile::Solve(double loss) const {
-  const double highest_weight = parts_.back().weight;
+  const double highest_weight = mixture_.parts().back().weight;
   // L(t) >= log w_n + s_n t - s_n^2/2, which is `loss` here.
-  double high = (loss - std::log(highest_weight)) / largest_shift_ + 0.5 * largest_shift_;
+  double high =
+      (loss - std::log(highest_weight)) / mixture_.largest_shift() + 0.5 * mixture_.largest_shift();
   high = std::min(std::max(high + 1e-9 * (1 + std::abs(high)), -kFar), 1e150);
   // L is convex and increasing: Newton's method from the right decreases to the solution.
   double t = high;
   for (int i = 0; i < 100; ++i) {
-    const Loss at = LossAt(t);
-    if (!(at.slope > 0) || !std::isfinite(at.value)) break;
-    const double next = std::max(t - (at.value - loss) / at.slope, -kFar);
+    const GaussianMixture::LogDensity at = mixture_.At(t);
+    if (!(at.slope > 0) || !std::isfinite(at.value.value)) break;
+    const double next = std::max(t - (at.value.value - loss) / at.slope, -kFar);
     const bool done = !(std::abs(next - t) > 2 * kUlp * std::abs(next)) || std::isnan(next);
     if (!std::isnan(next)) t = next;
     if (done) break;
   }
   Threshold threshold{t, -kInfinity, kInfinity};
-  const Loss at = LossAt(t);
+  const GaussianMixture::LogDensity at = mixture_.At(t);
   double step = 8 * kUlp * (std::abs(t) + 1);
-  if (at.slope > 0) step += 4 * (at.error + kUlp * std::abs(loss)) / at.slope;
+  if (at.slope > 0) step += 4 * (at.value.error + kUlp * std::abs(loss)) / at.slope;
   if (!std::isfinite(step)) step = 1e-6;
   for (int i = 0; i < 12; ++i, step *= 64) {
     if (threshold.low == -kInfinity && t - step > -2 * kFar) {
-      const Loss below = LossAt(t - step);
-      if (below.value + below.error <= loss) threshold.low = t - step;
+      const GaussianMixture::LogDensity below = mixture_.At(t - step);
+      if (below.value.value + below.value.error <= loss) threshold.low = t - step;
     }
     if (threshold.high == kInfinity) {
-      const Loss above = LossAt(t + step);
-      if (above.value - above.error >= loss) threshold.high = t + step;
+      const GaussianMixture::LogDensity above = mixture_.At(t + step);
+      if (above.value.value - above.value.error >= loss) threshold.high = t + step;
     }
     if (threshold.low > -kInfinity && threshold.high < kInfinity) break;
   }
@@ -143,15 +78,16 @@ Computed MixtureOfGaussiansProfile::TestAt(double t, double epsilon) const {
   const Computed base = ScaledNormalCdf(sign * t, 0, log_scale);
   double sum = 0;
   double error = 0;
-  for (const MixturePart& part : parts_) {
+  for (const MixturePart& part : mixture_.parts()) {
     const Computed moved = ScaledNormalCdf(
-        sign * (t - part.shift), kUlp * (std::abs(t) + part.shift) + relative_error_ * part.shift,
-        log_scale);
+        sign * (t - part.shift),
+        kUlp * (std::abs(t) + part.shift) + mixture_.relative_error() * part.shift, log_scale);
     const double difference = std::abs(moved.value - base.value);
     sum += part.weight * difference;
-    error += part.weight * (moved.error + base.error + (relative_error_ + 8 * kUlp) * difference);
+    error += part.weight *
+             (moved.error + base.error + (mixture_.relative_error() + 8 * kUlp) * difference);
   }
-  error += kUlp * (static_cast<double>(parts_.size()) + 4) * sum;
+  error += kUlp * (static_cast<double>(mixture_.parts().size()) + 4) * sum;
   // y Phi = (x - 1) Phi, as (1 - 1/x) (x Phi) where x is large.
   const bool is_large = epsilon > 0;
   const double factor = std::abs(std::expm1(is_large ? -epsilon : epsilon));
@@ -164,7 +100,7 @@ Computed MixtureOfGaussiansProfile::TestAt(double t, double epsilon) const {
 
 Bounds MixtureOfGaussiansProfile::LogDelta(double epsilon) const {
   const Bounds floor = LogDeltaFloor(epsilon);
-  if (parts_.empty()) return floor;
+  if (mixture_.parts().empty()) return floor;
   if (epsilon > 700) {
     // Beyond this e^epsilon overflows in products; the profile decreases.
     return Bounds{-kInfinity, LogDelta(700).upper};
@@ -172,9 +108,11 @@ Bounds MixtureOfGaussiansProfile::LogDelta(double epsilon) const {
   if (epsilon < -700) return Bounds{floor.lower, 0};
   const bool remove = direction_ == Direction::kRemove;
   const double loss = remove ? epsilon : -epsilon;
-  if (at_zero_ > 0) {
-    const Loss end = LossAt(-kInfinity);
-    if (loss < end.value - end.error) return remove ? floor : Bounds{-kInfinity, -kInfinity};
+  if (mixture_.at_zero() > 0) {
+    const GaussianMixture::LogDensity end = mixture_.At(-kInfinity);
+    if (loss < end.value.value - end.value.error) {
+      return remove ? floor : Bounds{-kInfinity, -kInfinity};
+    }
   }
   const Threshold threshold = Solve(loss);
   const Computed test = TestAt(threshold.at, epsilon);
@@ -187,16 +125,16 @@ Bounds MixtureOfGaussiansProfile::LogDelta(double epsilon) const {
     // Not proved to end: P[T > t] or Q[T < inf].
     missing = remove ? kInfinity : 1;
   } else {
-    const Loss high = LossAt(threshold.high);
-    double ratio = std::expm1(high.value + high.error - loss);
+    const GaussianMixture::LogDensity high = mixture_.At(threshold.high);
+    double ratio = std::expm1(high.value.value + high.value.error - loss);
     double mass;  // times e^log_scale
     if (threshold.low == -kInfinity) {
       ratio = std::max(ratio, 1.0);
       const Computed below = ScaledNormalCdf(threshold.high, 0, log_scale);
       mass = below.value + below.error;
     } else {
-      const Loss low = LossAt(threshold.low);
-      ratio = std::max(ratio, -std::expm1(low.value - low.error - loss));
+      const GaussianMixture::LogDensity low = mixture_.At(threshold.low);
+      ratio = std::max(ratio, -std::expm1(low.value.value - low.value.error - loss));
       const double nearest = threshold.low > 0    ? threshold.low
                              : threshold.high < 0 ? threshold.high
                                                   : 0;
@@ -213,12 +151,12 @@ Bounds MixtureOfGaussiansProfile::LogDelta(double epsilon) const {
 }
 
 Bounds MixtureOfGaussiansProfile::TailUnderQ(double epsilon) const {
-  if (parts_.empty()) return Bounds{epsilon < 0 ? 1.0 : 0.0, epsilon > 0 ? 0.0 : 1.0};
+  if (mixture_.parts().empty()) return Bounds{epsilon < 0 ? 1.0 : 0.0, epsilon > 0 ? 0.0 : 1.0};
   const bool remove = direction_ == Direction::kRemove;
   const double loss = remove ? epsilon : -epsilon;
-  if (at_zero_ > 0) {
-    const Loss end = LossAt(-kInfinity);
-    if (loss < end.value - end.error) return remove ? Bounds{1, 1} : Bounds{0, 0};
+  if (mixture_.at_zero() > 0) {
+    const GaussianMixture::LogDensity end = mixture_.At(-kInfinity);
+    if (loss < end.value.value - end.value.error) return remove ? Bounds{1, 1} : Bounds{0, 0};
   }
   if (std::abs(epsilon) > 700) {
     if (remove) return epsilon > 0 ? Bounds{0, TailUnderQ(700).upper} : Bounds{0, 1};
@@ -232,14 +170,15 @@ Bounds MixtureOfGaussiansProfile::TailUnderQ(double epsilon) const {
         std::min(1.0, RoundUp(NormalCdf(-threshold.low) * (1 + relative) + kSubnormalError))};
   }
   const auto below = [&](double t, double direction) {
-    double sum = at_zero_ * NormalCdf(t);
-    for (const MixturePart& part : parts_) {
+    double sum = mixture_.at_zero() * NormalCdf(t);
+    for (const MixturePart& part : mixture_.parts()) {
       const double widened = t - part.shift;
-      const double error = 2 * kUlp * (std::abs(t) + part.shift) + relative_error_ * part.shift;
+      const double error =
+          2 * kUlp * (std::abs(t) + part.shift) + mixture_.relative_error() * part.shift;
       sum += part.weight * NormalCdf(std::isinf(t) ? t : widened + direction * error);
     }
-    return sum * (1 + direction * (relative + 2 * relative_error_ +
-                                   kUlp * (2 * static_cast<double>(parts_.size()) + 4)));
+    return sum * (1 + direction * (relative + 2 * mixture_.relative_error() +
+                                   kUlp * (2 * static_cast<double>(mixture_.parts().size()) + 4)));
   };
   return Bounds{RoundDownNonNegative(below(threshold.low, -1) - kSubnormalError),
                 std::min(1.0, RoundUp(below(threshold.high, 1) + kSubnormalError))};

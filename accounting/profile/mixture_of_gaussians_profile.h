@@ -3,17 +3,12 @@
 
 #include <vector>
 
+#include "accounting/gaussian/gaussian_mixture.h"
 #include "accounting/numeric/bounds.h"
 #include "accounting/numeric/computed.h"
 #include "accounting/profile/privacy_profile.h"
 
 namespace epsledger::accounting {
-
-// One normal law of a mixture.
-struct MixturePart {
-  double shift = 0;   // in standard deviations of the noise, >= 0
-  double weight = 0;  // a probability
-};
 
 // P = sum_i weight_i N(shift_i, 1) against Q = N(0, 1), and the reverse ([Ganesh24], arXiv
 // 2401.10294; accounting/profile/README.md, "Mixtures of Gaussians"). L(t) = log sum_i weight_i
@@ -39,15 +34,10 @@ class MixtureOfGaussiansProfile final : public PrivacyProfile {
   Bounds TailUnderQ(double epsilon) const override;
   double SmallestLoss() const override { return smallest_loss_; }
   double LargestLoss() const override { return largest_loss_; }
-  double Cost() const override { return 3 * static_cast<double>(parts_.size() + 1); }
+  double Cost() const override { return 3 * static_cast<double>(mixture_.parts().size() + 1); }
   bool exact() const override { return exact_; }
 
  private:
-  struct Loss {
-    double value;
-    double error;  // absolute
-    double slope;  // dL/dt, not a bound
-  };
   // low <= t* <= high is proved; an end that is not proved is infinite. `at` is close to t*.
   struct Threshold {
     double at;
@@ -55,18 +45,13 @@ class MixtureOfGaussiansProfile final : public PrivacyProfile {
     double high;
   };
 
-  // L(t); t = -inf allowed.
-  Loss LossAt(double t) const;
   // Returns the t* with L(t*) = loss.
   Threshold Solve(double loss) const;
   Computed TestAt(double t, double epsilon) const;
 
-  std::vector<MixturePart> parts_;  // without shift 0; weights positive, shifts increasing
-  double relative_error_;
+  GaussianMixture mixture_;
   Direction direction_;
   bool exact_;
-  double largest_shift_;
-  double at_zero_;  // the weight of shift 0
   double smallest_loss_;
   double largest_loss_;
 };

@@ -17,6 +17,7 @@
 #include "accounting/event/status_macros.h"
 #include "accounting/event/validation.h"
 #include "accounting/question.h"
+#include "accounting/trade_off/attack_success.h"
 
 namespace epsledger::accounting {
 namespace {
@@ -60,6 +61,19 @@ struct AskComposition {
   absl::StatusOr<Guarantee> operator()(const Calibrate&) const {
     return absl::InternalError("a calibration is a search, not a question to a composition");
   }
+  absl::StatusOr<Guarantee> operator()(const TruePositiveRateAt& q) const {
+    ASSIGN_OR_RETURN(const Guarantee f, composition.TypeTwoError(q.false_positive_rate));
+    return TruePositiveRate(f);
+  }
+  absl::StatusOr<Guarantee> operator()(const BayesSuccessAt& q) const {
+    const BayesPoint point = BayesPointOf(q.prior);
+    ASSIGN_OR_RETURN(const Guarantee delta, composition.Delta(point.epsilon));
+    return BayesSuccess(point, delta);
+  }
+  absl::StatusOr<Guarantee> operator()(const ReconstructionSuccessAt& q) const {
+    ASSIGN_OR_RETURN(const Guarantee f, composition.TypeTwoError(q.baseline));
+    return TruePositiveRate(f);  // for BEST to compare; Compositions::Ask makes the bound of it
+  }
 };
 
 // Under an unordered relation the trade-off function is its own inverse; in one direction the
@@ -68,6 +82,16 @@ Setting SettingFor(const Query& query, Setting setting) {
   if (std::holds_alternative<InverseTypeTwoErrorAt>(query) && setting.adjacency) {
     setting.adjacency =
         *setting.adjacency == Adjacency::kAdd ? Adjacency::kRemove : Adjacency::kAdd;
+  }
+  if (setting.relation == NeighboringRelation::kAddOrRemoveOne) {
+    // Neither question has a direction of its own: each is about one of the two.
+    if (const auto* bayes = std::get_if<BayesSuccessAt>(&query)) {
+      setting.adjacency =
+          BayesPointOf(bayes->prior).with_against_without ? Adjacency::kRemove : Adjacency::kAdd;
+    }
+    if (std::holds_alternative<ReconstructionSuccessAt>(query)) {
+      setting.adjacency = Adjacency::kRemove;
+    }
   }
   // G_mu is its own inverse: it is below one direction's function where it is below the other's.
   if (std::holds_alternative<GaussianDpMu>(query)) setting.adjacency.reset();
@@ -130,6 +154,9 @@ struct AskNonPrivate {
     return absl::FailedPreconditionError(
         "query.calibrate: a release without privacy is in the history");
   }
+  absl::StatusOr<Guarantee> operator()(const TruePositiveRateAt&) const { return Exactly(1); }
+  absl::StatusOr<Guarantee> operator()(const BayesSuccessAt&) const { return Exactly(1); }
+  absl::StatusOr<Guarantee> operator()(const ReconstructionSuccessAt&) const { return Exactly(1); }
 };
 
 // Returns how good an answer is; smaller is better. A type II error is better if its lower bound is
@@ -157,11 +184,13 @@ bool IsTight(const Query& query, double relative_width, const Guarantee& answer)
           *answer.upper - *answer.lower <= relative_width * *answer.upper);
 }
 
-// TRADE_OFF competes only for type II errors and mu: for every other query it uses the same privacy
-// loss as PLD. BASIC does not compete for mu.
+// TRADE_OFF competes only where the trade-off function itself is read, and for mu: for every other
+// query it uses the same privacy loss as PLD. BASIC does not compete for mu.
 bool Competes(Accountant accountant, const Query& query) {
   if (accountant == Accountant::kBasic && std::holds_alternative<GaussianDpMu>(query)) return false;
   return accountant != Accountant::kTradeOff || AsksTypeTwoError(query) ||
+         std::holds_alternative<TruePositiveRateAt>(query) ||
+         std::holds_alternative<ReconstructionSuccessAt>(query) ||
          std::holds_alternative<GaussianDpMu>(query);
 }
 
@@ -210,6 +239,9 @@ class Compositions {
     }
     if (!answer.ok()) return answer;
     RETURN_IF_ERROR(CheckConsistent(*answer));
+    if (std::holds_alternative<ReconstructionSuccessAt>(query)) {
+      *answer = AsReconstructionBound(*std::move(answer));
+    }
     answer->contains_unverified_claim = claimed_;
     return answer;
   }
@@ -322,6 +354,7 @@ absl::StatusOr<Guarantee> ComposedHistory::Ask(const Query& query) {
 absl::StatusOr<Guarantee> ComposedHistory::Ask(Accountant accountant, const Query& query) {
   absl::Status status = Validate(accountant);
   if (status.ok()) status = Validate(query);
+  if (status.ok()) status = ValidateDirection(state_->history.adjacency, query);
   if (!status.ok()) return status;
   return state_->compositions.Ask(accountant, query);
 }

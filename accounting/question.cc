@@ -64,6 +64,15 @@ struct QueryCheck {
     }
     return CheckEnum("query.calibrate.variable", static_cast<int>(q.variable), 1, 3);
   }
+  absl::Status operator()(const TruePositiveRateAt& q) const {
+    return CheckInterval("query.truePositiveRateAt", q.false_positive_rate, kProbability);
+  }
+  absl::Status operator()(const BayesSuccessAt& q) const {
+    return CheckInterval("query.bayesSuccessAt", q.prior, kOpenProbability);
+  }
+  absl::Status operator()(const ReconstructionSuccessAt& q) const {
+    return CheckInterval("query.reconstructionSuccessAt", q.baseline, kProbability);
+  }
 };
 
 }  // namespace
@@ -86,6 +95,14 @@ absl::Status Validate(Accountant accountant) {
 
 absl::Status Validate(const Query& query) { return std::visit(QueryCheck(), query); }
 
+absl::Status ValidateDirection(const std::optional<Adjacency>& adjacency, const Query& query) {
+  const bool has_none = std::holds_alternative<BayesSuccessAt>(query) ||
+                        std::holds_alternative<ReconstructionSuccessAt>(query);
+  if (!adjacency.has_value() || !has_none) return absl::OkStatus();
+  return OutOfDomain("adjacency", *adjacency == Adjacency::kAdd ? "ADD" : "REMOVE",
+                     "nothing: the query is one number for both directions");
+}
+
 absl::Status Validate(const Question& question) {
   RETURN_IF_ERROR(Validate(question.accountant));
   RETURN_IF_ERROR(CheckEnum("neighboringRelation", static_cast<int>(question.relation), 1, 3));
@@ -103,6 +120,7 @@ absl::Status Validate(const Question& question) {
     RETURN_IF_ERROR(Validate(question.events[i], absl::StrCat("events[", i, "]")));
   }
   RETURN_IF_ERROR(Validate(question.query));
+  RETURN_IF_ERROR(ValidateDirection(question.adjacency, question.query));
   RETURN_IF_ERROR(CheckInterval("relativeWidth", question.relative_width, kOpenProbability));
   RETURN_IF_ERROR(CheckRange("groupSize", question.group_size, 1, kMaxEventCount));
   if (question.advanced_delta_slack.has_value()) {

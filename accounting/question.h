@@ -62,8 +62,28 @@ struct Calibrate {
   std::optional<OperatingPoint> operating_point = std::nullopt;
 };
 
+// The largest true positive rate of a membership test at this false positive rate, in [0, 1]: 1 -
+// TypeTwoErrorAt.
+struct TruePositiveRateAt {
+  double false_positive_rate = 0;
+};
+// The largest probability with which a membership attack is right, if the record is in the data set
+// with probability `prior`, in (0, 1). Under add-or-remove-one both directions give this number:
+// the question has none.
+struct BayesSuccessAt {
+  double prior = 0;
+};
+// A bound on the probability that an attacker who knows the rest of the data set reconstructs a
+// record, or infers one of its attributes, if without the output no guess succeeds with a
+// probability above `baseline`, in [0, 1]. Under add-or-remove-one it is read in the direction
+// REMOVE: the question has none.
+struct ReconstructionSuccessAt {
+  double baseline = 0;
+};
+
 using Query = std::variant<EpsilonAtDelta, DeltaAtEpsilon, RenyiDivergenceAtOrder, TypeTwoErrorAt,
-                           InverseTypeTwoErrorAt, Advantage, GaussianDpMu, CentralLimit, Calibrate>;
+                           InverseTypeTwoErrorAt, Advantage, GaussianDpMu, CentralLimit, Calibrate,
+                           TruePositiveRateAt, BayesSuccessAt, ReconstructionSuccessAt>;
 
 // A run-length encoded history and a query about it.
 struct Question {
@@ -91,6 +111,9 @@ absl::Status Validate(const Question& question);
 // The same check for one field.
 absl::Status Validate(Accountant accountant);
 absl::Status Validate(const Query& query);
+
+// INVALID_ARGUMENT if there is a direction and the query is one number for both directions.
+absl::Status ValidateDirection(const std::optional<Adjacency>& adjacency, const Query& query);
 
 // The neighbors that the question is about. REQUIRES: Validate(question) is OK.
 Setting SettingOf(const Question& question);

@@ -234,9 +234,16 @@ class PldComposed final : public Composition {
       const Bounds log_delta = LogDelta(finite_loss_, precision);
       finite_mass = std::min(1.0, RoundUp(-std::expm1(log_delta.lower), 2));
     }
-    sampling.largest_epsilon = std::min(sampling.largest_epsilon, finite_loss_);
+    const double largest_epsilon = sampling.largest_epsilon;
+    sampling.largest_epsilon = std::min(largest_epsilon, finite_loss_);
     const std::vector<ProfileSample> pair = Samples(directions_, sampling, precision);
     if (!reverses_.empty()) {
+      // The losses of the other order end elsewhere.
+      double reverse_loss = 0;
+      for (const DirectedComposition& reverse : reverses_) {
+        reverse_loss = std::max(reverse_loss, reverse.SumOfFiniteLosses());
+      }
+      sampling.largest_epsilon = std::min(largest_epsilon, reverse_loss);
       return std::make_shared<const TabulatedTradeOff>(
           pair, Samples(reverses_, sampling, precision), finite_mass);
     }

@@ -44,6 +44,13 @@ inline double RoundDownNonNegative(double x, double operations = 1) {
   return y > 0 ? y : 0;
 }
 
+// 1 - x for x in [0, 1], exactly or rounded outward: the difference is exact for x >= 1/2 (Sterbenz)
+// and for x = 0.
+inline double OneMinusUp(double x) {
+  return x == 0 || x >= 0.5 ? 1 - x : std::fmin(1.0, NextUp(1 - x));
+}
+inline double OneMinusDown(double x) { return x == 0 || x >= 0.5 ? 1 - x : NextDown(1 - x); }
+
 // Adds count * x to `sum`, rounded up; exact where the result is a double. All three >= 0.
 inline void AddProductUp(double& sum, double count, double x) {
   double product = count * x;

@@ -73,13 +73,19 @@ absl::StatusOr<accounting::Query> ToQuery(const v1::Query& query) {
     }
     case v1::Query::kCalibrate:
       return ToCalibrate(query.calibrate());
+    case v1::Query::kTruePositiveRateAt:
+      return accounting::TruePositiveRateAt{query.true_positive_rate_at()};
+    case v1::Query::kBayesSuccessAt:
+      return accounting::BayesSuccessAt{query.bayes_success_at()};
+    case v1::Query::kReconstructionSuccessAt:
+      return accounting::ReconstructionSuccessAt{query.reconstruction_success_at()};
     case v1::Query::KIND_NOT_SET:
       break;
   }
   return absl::InvalidArgumentError(
       "query: unset, want one of epsilonAtDelta, epsilonAtLogDelta, deltaAtEpsilon, "
       "renyiDivergenceAtOrder, typeTwoErrorAt, inverseTypeTwoErrorAt, advantage, gaussianDpMu, "
-      "centralLimit, calibrate");
+      "centralLimit, calibrate, truePositiveRateAt, bayesSuccessAt, reconstructionSuccessAt");
 }
 
 }  // namespace

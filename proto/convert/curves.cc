@@ -111,17 +111,6 @@ absl::Status AskEach(const CurveQuestion& curve, absl::FunctionRef<bool()> aband
   return absl::OkStatus();
 }
 
-// The difference is exact for x >= 1/2 (Sterbenz), and for x = 0.
-bool OneMinusIsExact(double x) { return x == 0 || x >= 0.5; }
-
-// REQUIRES: x in [0, 1].
-double OneMinusRoundedUp(double x) {
-  return OneMinusIsExact(x) ? 1 - x : std::min(1.0, accounting::NextUp(1 - x));
-}
-double OneMinusRoundedDown(double x) {
-  return OneMinusIsExact(x) ? 1 - x : accounting::NextDown(1 - x);
-}
-
 }  // namespace
 
 absl::StatusOr<CurveQuestion> ToQuestion(const v1::GetPrivacyProfileRequest& request) {
@@ -161,10 +150,10 @@ absl::StatusOr<v1::GetTradeOffCurveResponse> TradeOffCurve(const CurveQuestion& 
         point->set_type_one_error(type_one_error);
         ToProto(type_two_error, point->mutable_type_two_error());
         if (type_two_error.lower.has_value()) {
-          point->set_true_positive_rate_upper(OneMinusRoundedUp(*type_two_error.lower));
+          point->set_true_positive_rate_upper(accounting::OneMinusUp(*type_two_error.lower));
         }
         if (type_two_error.upper.has_value()) {
-          point->set_true_positive_rate_lower(OneMinusRoundedDown(*type_two_error.upper));
+          point->set_true_positive_rate_lower(accounting::OneMinusDown(*type_two_error.upper));
         }
       }));
   return response;

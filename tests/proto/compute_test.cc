@@ -53,7 +53,9 @@ TEST(Compute, ReadsEveryQuery) {
                             R"("typeTwoErrorAt": 0)", R"("inverseTypeTwoErrorAt": 1)",
                             R"("advantage": {})", R"("gaussianDpMu": {"alphaMin": 1e-9})",
                             R"("centralLimit": {})", R"("centralLimit": {"typeOneError": 0})",
-                            R"("calibrate": {"epsilon": 3, "delta": 1e-5, "variable": "COUNT"})"}) {
+                            R"("calibrate": {"epsilon": 3, "delta": 1e-5, "variable": "COUNT"})",
+                            R"("truePositiveRateAt": 0)", R"("bayesSuccessAt": 0.5)",
+                            R"("reconstructionSuccessAt": 1)"}) {
     v1::ComputeRequest request;
     ASSERT_TRUE(ParseJson(Line("BEST", query), &request).ok()) << query;
     const auto question = ToQuestion(request);

@@ -19,7 +19,7 @@ namespace epsledger::storage {
 namespace {
 
 // Entries per transaction.
-constexpr int64_t kEntriesPerCommit = 10'000;
+constexpr int64_t kImportedPerCommit = 10'000;
 
 void RemoveDatabase(const std::string& path) {
   std::error_code ignored;
@@ -32,7 +32,7 @@ absl::StatusOr<LedgerReport> ImportInto(std::istream& in, SqliteStore& store) {
       ReadExport(in, [&](const std::string& root_id, const core::Entry& entry) {
         absl::Status status = pending == 0 ? store.Begin() : absl::OkStatus();
         if (status.ok()) status = store.Append(root_id, entry);
-        if (status.ok() && ++pending == kEntriesPerCommit) {
+        if (status.ok() && ++pending == kImportedPerCommit) {
           pending = 0;
           status = store.Commit();
         }

@@ -15,7 +15,7 @@
 namespace epsledger::storage {
 namespace {
 
-constexpr int kPage = 5'000;
+constexpr int kInspectedPage = 5'000;
 
 constexpr PostgresStatement kLedgers = {
     "SELECT ledger_id, root_budget, sequence, hash FROM ledgers WHERE sequence > 0"
@@ -52,9 +52,9 @@ class Cursor : public RowCursor {
   bool Next() override {
     if (!status_.ok()) return false;
     ++row_;
-    if (!page_.has_value() || (row_ == page_->count() && row_ == kPage)) {
+    if (!page_.has_value() || (row_ == page_->count() && row_ == kInspectedPage)) {
       absl::StatusOr<PostgresRows> page =
-          connection_.Fetch(absl::StrCat("FETCH ", kPage, " FROM ", name_));
+          connection_.Fetch(absl::StrCat("FETCH ", kInspectedPage, " FROM ", name_));
       if (!page.ok()) {
         status_ = page.status();
         return false;

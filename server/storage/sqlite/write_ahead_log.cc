@@ -15,7 +15,7 @@ namespace {
 // https://www.sqlite.org/fileformat2.html, "The Write-Ahead Log".
 constexpr int64_t kHeaderSize = 32;
 constexpr int64_t kFrameHeaderSize = 24;
-constexpr uint32_t kMagic = 0x377f0682;  // the last bit: checksums are of big-endian words
+constexpr uint32_t kWalMagic = 0x377f0682;  // the last bit: checksums are of big-endian words
 constexpr uint32_t kFormat = 3007000;
 
 uint32_t BigEndian(const std::string& bytes, size_t at) {
@@ -140,7 +140,7 @@ absl::Status CheckWriteAheadLog(sqlite3_file* log, sqlite3_file* database) {
   const int64_t page_size = BigEndian(header, 8);
   Checksum checksum((magic & 1) != 0);
   checksum.Add(header, 0, 24);
-  if ((magic & ~1U) != kMagic || BigEndian(header, 4) != kFormat || !IsPageSize(page_size) ||
+  if ((magic & ~1U) != kWalMagic || BigEndian(header, 4) != kFormat || !IsPageSize(page_size) ||
       !checksum.Is(header, 24)) {
     return CheckHeadless(log, size, database);
   }

@@ -1,103 +1,75 @@
 #include "server/transport/http/change_broadcast.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <utility>
+#include <vector>
 
-#include <nlohmann/json.hpp>
-
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "epsledger/v1/access_service.pb.h"
-#include "epsledger/v1/change.pb.h"
-#include "epsledger/v1/session_service.pb.h"
+#include "google/protobuf/message.h"
+#include "server/transport/http/change_event.h"
 #include "server/transport/http/change_positions.h"
-#include "server/transport/http/json_answer.h"
 
 namespace epsledger::transport {
 namespace {
 
 using google::protobuf::Message;
-using google::protobuf::MethodDescriptor;
 
 // How long events are gathered before they are sent: a twentieth of the promised second.
 constexpr absl::Duration kGather = absl::Milliseconds(50);
 // How often an idle stream sends something, so that proxies and clients see that it is alive.
 constexpr absl::Duration kHeartbeat = absl::Seconds(15);
 constexpr absl::Duration kHousekeeping = absl::Milliseconds(500);
-// How often callers and new root budgets are looked up.
+// How often callers are looked up.
 constexpr absl::Duration kLookUp = absl::Seconds(2);
+constexpr absl::Duration kLookUpPatience = absl::Seconds(30);
 // The wait after a watch ended for a temporary reason.
 constexpr absl::Duration kReopenAfter = absl::Milliseconds(200);
 // How long a resource that nobody watches is kept, for clients that reconnect.
 constexpr absl::Duration kKeepUnwatched = absl::Seconds(30);
-// The window of one resource: enough for a client that takes a second to reconnect.
-constexpr size_t kWindowEvents = 4096;
-constexpr size_t kWindowBytes = size_t{4} << 20;
 // The size of one chunk: a page of a client that catches up.
 constexpr size_t kChunkBytes = size_t{256} << 10;
 // The maximum number of open streams; each holds a connection, and there are not many more of
 // these.
 constexpr size_t kMaxStreams = 400;
 
-constexpr char kWatchBudget[] = "epsledger.v1.BudgetService.WatchBudget";
-constexpr char kWatchSession[] = "epsledger.v1.SessionService.WatchSession";
-
-const MethodDescriptor& Method(const std::string& full_name) {
-  return *google::protobuf::DescriptorPool::generated_pool()->FindMethodByName(full_name);
-}
-
-bool IsSession(const std::string& resource) { return absl::StrContains(resource, "/sessions/"); }
-
-// "charge", "bookmark", ...
-std::string KindOf(const v1::LedgerChange& change) {
-  const google::protobuf::OneofDescriptor* oneof =
-      v1::LedgerChange::descriptor()->FindOneofByName("change");
-  const google::protobuf::FieldDescriptor* set =
-      change.GetReflection()->GetOneofFieldDescriptor(change, oneof);
-  return set == nullptr ? "bookmark" : set->json_name();
-}
-
-// Returns the text of a change without the id, which contains the positions of one client.
-std::string EventText(const std::string& resource, const v1::LedgerChange& change) {
-  const std::string kind = KindOf(change);
-  if (kind == "bookmark") return "event: bookmark\ndata: {}\n\n";
-  std::string json = ToJson(change);
-  nlohmann::ordered_json name = resource;
-  return absl::StrCat("event: ", kind, "\ndata: {\"watched\":", name.dump(), ",",
-                      absl::string_view(json).substr(1), "\n\n");
+bool IsNobodyAnyMore(const grpc::Status& status) {
+  return status.error_code() == grpc::StatusCode::UNAUTHENTICATED ||
+         status.error_code() == grpc::StatusCode::PERMISSION_DENIED;
 }
 
 }  // namespace
 
-std::set<std::string> ChangeBroadcast::TopmostOf(const v1::ListBudgetsResponse& budgets) {
-  std::set<std::string> listed;
-  for (const v1::Budget& budget : budgets.budgets()) listed.insert(budget.name());
-  std::set<std::string> topmost;
-  for (const v1::Budget& budget : budgets.budgets()) {
-    if (listed.count(budget.parent()) == 0) topmost.insert(budget.name());
-  }
-  return topmost;
-}
+ChangeBroadcast::ChangeBroadcast(RpcGateway& gateway, core::DurableLedger& ledger)
+    : gateway_(gateway), ledger_(ledger) {}
 
 void ChangeBroadcast::Start() {
   thread_ = std::thread([this] { Run(); });
 }
 
 void ChangeBroadcast::Stop() {
-  Post([](ChangeBroadcast& work) { work.stopped_ = true; });
+  Post([](ChangeBroadcast& self) { self.stopped_ = true; });
   thread_.join();
 }
 
+// The inbox is closed before this is destroyed.
 void ChangeBroadcast::Post(Task task) {
-  absl::MutexLock lock(&mutex_);
-  inbox_.push_back(std::move(task));
+  inbox_->Post([this, run = std::move(task)]() mutable { std::move(run)(*this); });
 }
 
-std::optional<uint64_t> ChangeBroadcast::Add(Client client) {
+std::optional<uint64_t> ChangeBroadcast::Add(ChangeClient client) {
   if (clients_.size() >= kMaxStreams) return std::nullopt;
   const uint64_t number = ++last_client_;
-  for (auto& [resource, following] : client.following) Follow(resource, following, client);
+  for (const auto& [resource, following] : client.following) Follow(resource, following, client);
+  if (client.follows_all) {
+    client.all = std::make_unique<TopmostBudgets>(
+        gateway_, ledger_, inbox_, client.tenant, client.caller,
+        [this, number](const std::set<std::string>& budgets) { FollowNew(number, budgets); });
+    client.all->KeepHouse(SteadyNow());
+  }
   clients_.emplace(number, std::move(client));
   return number;
 }
@@ -106,125 +78,87 @@ void ChangeBroadcast::Ask(uint64_t number, ChunkSource::Give give) {
   const auto client = clients_.find(number);
   if (client == clients_.end()) return std::move(give)(std::nullopt);
   client->second.waiting = std::move(give);
-  dirty_ = true;
+  is_dirty_ = true;
 }
 
 std::string ChangeBroadcast::KeyOf(const std::string& audience, const std::string& resource) {
   return absl::StrCat(audience, "\n", resource);
 }
 
+bool ChangeBroadcast::KeyIsOf(const std::string& key, const ChangeClient& client) {
+  const size_t newline = key.find('\n');
+  return client.audience == absl::string_view(key).substr(0, newline) &&
+         client.following.count(key.substr(newline + 1)) > 0;
+}
+
 void ChangeBroadcast::Run() {
   SteadyTime last_flush = -absl::InfiniteDuration();
   SteadyTime last_housekeeping = SteadyNow();
   while (!stopped_) {
+    std::vector<TaskInbox::Task> tasks =
+        inbox_->Take(std::min(last_housekeeping + kHousekeeping,
+                              is_dirty_ ? last_flush + kGather : absl::InfiniteDuration()));
+    for (TaskInbox::Task& task : tasks) std::move(task)();
     const SteadyTime now = SteadyNow();
-    const SteadyTime due = std::min(last_housekeeping + kHousekeeping,
-                                    dirty_ ? last_flush + kGather : absl::InfiniteDuration());
-    std::vector<Task> tasks;
-    {
-      absl::MutexLock lock(&mutex_);
-      if (inbox_.empty() && due > now) {
-        mutex_.AwaitWithTimeout(
-            absl::Condition(
-                +[](std::vector<Task>* inbox) { return !inbox->empty(); }, &inbox_),
-            due - now);
-      }
-      tasks.swap(inbox_);
+    if (now - last_housekeeping >= kHousekeeping) {
+      last_housekeeping = now;
+      KeepHouse(now);
     }
-    for (Task& task : tasks) std::move(task)(*this);
-    const SteadyTime then = SteadyNow();
-    if (then - last_housekeeping >= kHousekeeping) {
-      last_housekeeping = then;
-      KeepHouse(then);
-    }
-    if (dirty_ && then - last_flush >= kGather) {
-      last_flush = then;
-      dirty_ = false;
-      for (auto& [number, client] : clients_) Tell(number, client, then);
+    if (is_dirty_ && now - last_flush >= kGather) {
+      last_flush = now;
+      is_dirty_ = false;
+      for (auto& [number, client] : clients_) Tell(number, client, now);
     }
   }
+  inbox_->Close();
   clients_.clear();
   channels_.clear();
-  absl::MutexLock lock(&mutex_);
-  inbox_.clear();
 }
 
-void ChangeBroadcast::Follow(const std::string& resource, Following& following,
-                             const Client& client) {
-  Channel& channel = channels_[KeyOf(client.audience, resource)];
-  channel.unwatched_since = absl::InfiniteDuration();
-  if (channel.watch != nullptr || channel.watch_number > 0) return;
-  channel.caller = client.caller;
-  channel.low = channel.high = following.told;
-  OpenWatch(KeyOf(client.audience, resource), channel);
+void ChangeBroadcast::Follow(const std::string& resource, const Following& following,
+                             const ChangeClient& client) {
+  const std::string key = KeyOf(client.audience, resource);
+  const auto [channel, is_new] = channels_.try_emplace(key, following.told);
+  channel->second.unwatched_since = absl::InfiniteDuration();
+  if (is_new) OpenWatch(key, channel->second, client.caller);
 }
 
-std::unique_ptr<RpcGateway::Stream> ChangeBroadcast::Open(const std::string& resource,
-                                                          int64_t after, const HttpCaller& caller) {
-  if (IsSession(resource)) {
-    v1::WatchSessionRequest request;
-    request.set_name(resource);
-    request.set_after_sequence(after);
-    return gateway_.Open(Method(kWatchSession), request, caller);
+void ChangeBroadcast::FollowNew(uint64_t number, const std::set<std::string>& budgets) {
+  ChangeClient& client = clients_.at(number);
+  for (const std::string& budget : budgets) {
+    if (client.following.size() >= kMaxWatchedResources) return;
+    const auto [added, is_new] = client.following.try_emplace(budget);
+    // From its first entry, since it was created after this client came.
+    if (is_new) Follow(added->first, added->second, client);
   }
-  v1::WatchBudgetRequest request;
-  request.set_name(resource);
-  request.set_after_sequence(after);
-  return gateway_.Open(Method(kWatchBudget), request, caller);
 }
 
-void ChangeBroadcast::OpenWatch(const std::string& key, Channel& channel) {
-  channel.watch = Open(ResourceOf(key), channel.high, channel.caller);
-  ++channel.watch_number;
+std::unique_ptr<ChangeReader> ChangeBroadcast::NewReader(const std::string& resource, int64_t after,
+                                                         const HttpCaller& caller) {
+  return std::make_unique<ChangeReader>(gateway_, inbox_, resource, after, caller);
+}
+
+void ChangeBroadcast::OpenWatch(const std::string& key, Channel& channel,
+                                const HttpCaller& caller) {
+  channel.watch = NewReader(ResourceOf(key), channel.window.high(), caller);
   ReadWatch(key, channel);
 }
 
 void ChangeBroadcast::ReadWatch(const std::string& key, Channel& channel) {
-  channel.watch->Read([weak = weak_from_this(), key,
-                       number = channel.watch_number](std::unique_ptr<Message> message) {
-    if (auto work = weak.lock()) {
-      work->Post([key, number, message = std::move(message)](ChangeBroadcast& self) mutable {
-        self.OnChange(key, number, std::move(message));
-      });
-    }
+  channel.watch->Read([this, key, &channel](std::optional<ChangeEvent> event) {
+    if (!event.has_value()) return OnWatchEnd(key, channel);
+    channel.window.Add(*std::move(event));
+    is_dirty_ = true;
+    ReadWatch(key, channel);
   });
-}
-
-void ChangeBroadcast::OnChange(const std::string& key, uint64_t number,
-                               std::unique_ptr<Message> message) {
-  const auto found = channels_.find(key);
-  if (found == channels_.end() || found->second.watch_number != number ||
-      found->second.watch == nullptr) {
-    return;
-  }
-  Channel& channel = found->second;
-  if (message == nullptr) return OnWatchEnd(key, channel);
-  const auto& change = static_cast<const v1::LedgerChange&>(*message);
-  Event event{change.sequence(),
-              std::make_shared<const std::string>(EventText(ResourceOf(key), change))};
-  channel.window_bytes += event.text->size();
-  channel.high = change.sequence();
-  channel.window.push_back(std::move(event));
-  while (channel.window.size() > kWindowEvents ||
-         (channel.window_bytes > kWindowBytes && channel.window.size() > 1)) {
-    channel.low = channel.window.front().sequence;
-    channel.window_bytes -= channel.window.front().text->size();
-    channel.window.pop_front();
-  }
-  dirty_ = true;
-  ReadWatch(key, channel);
 }
 
 void ChangeBroadcast::OnWatchEnd(const std::string& key, Channel& channel) {
   const grpc::Status status = channel.watch->status();
+  // If its caller may not watch any more, another client's will: theirs ends at their next look-up.
   channel.watch = nullptr;
+  channel.open_time = SteadyNow() + kReopenAfter;
   switch (status.error_code()) {
-    case grpc::StatusCode::UNAUTHENTICATED:
-    case grpc::StatusCode::PERMISSION_DENIED:
-      // The owner of the watch may not watch any more. Their stream ends at their next look-up, and
-      // the channel takes the credentials of another client.
-      channel.caller = {};
-      break;
     case grpc::StatusCode::NOT_FOUND:
     case grpc::StatusCode::INVALID_ARGUMENT:
     case grpc::StatusCode::DATA_LOSS:
@@ -234,130 +168,116 @@ void ChangeBroadcast::OnWatchEnd(const std::string& key, Channel& channel) {
       channels_.erase(key);
       return;
     default:
-      break;
+      return;
   }
-  channel.open_time = SteadyNow() + kReopenAfter;
 }
 
-bool ChangeBroadcast::KeyIsOf(const std::string& key, const Client& client) {
-  const size_t newline = key.find('\n');
-  return client.audience == absl::string_view(key).substr(0, newline) &&
-         client.following.count(key.substr(newline + 1)) > 0;
-}
-
-void ChangeBroadcast::End(Client& client, const grpc::Status& status) {
+void ChangeBroadcast::End(ChangeClient& client, const grpc::Status& status) {
   if (!client.end.has_value()) client.end = status;
-  dirty_ = true;
+  is_dirty_ = true;
 }
 
-void ChangeBroadcast::Tell(uint64_t number, Client& client, SteadyTime now) {
+void ChangeBroadcast::Tell(uint64_t number, ChangeClient& client, SteadyTime now) {
   if (!client.waiting.has_value()) return;
-  std::string chunk;
-  ChangePositions positions;
-  for (const auto& [resource, following] : client.following) {
-    positions[resource] = following.told;
-  }
-  for (auto& [resource, following] : client.following) {
-    const auto found = channels_.find(KeyOf(client.audience, resource));
-    if (found == channels_.end()) continue;
-    Channel& channel = found->second;
-    const auto tell = [&, &name = resource, &position = following.told](const Event& event) {
-      positions[name] = position = event.sequence;
-      absl::StrAppend(&chunk, "id: ", ToEventId(positions), "\n", *event.text);
-    };
-    while (!following.page.empty() && chunk.size() < kChunkBytes) {
-      tell(following.page.front());
-      following.page.pop_front();
+  std::optional<std::string> chunk = TakeEvents(number, client);
+  if (chunk->empty()) {
+    if (client.end.has_value()) {
+      chunk = EndEvent(*client.end);
+      client.following.clear();
+      client.all = nullptr;
+      client.end.reset();
+      client.has_ended = true;
+    } else if (client.has_ended) {
+      chunk = std::nullopt;
+    } else if (now - client.last_told >= kHeartbeat) {
+      chunk = kAliveComment;
+    } else {
+      return;
     }
-    if (!following.page.empty()) break;
-    if (following.told < channel.low) {
-      CatchUp(number, resource, following, client);
-      continue;
-    }
-    following.catch_up = nullptr;
-    following.reading = false;
-    auto next =
-        std::upper_bound(channel.window.begin(), channel.window.end(), following.told,
-                         [](int64_t told, const Event& event) { return told < event.sequence; });
-    for (; next != channel.window.end() && chunk.size() < kChunkBytes; ++next) tell(*next);
-  }
-  if (chunk.empty() && client.end.has_value()) {
-    chunk = absl::StrCat("event: end\ndata: ", ErrorAnswer(*client.end).body, "\n\n");
-    client.following.clear();
-    client.end.reset();
-    ended_.insert(number);
-  } else if (chunk.empty() && ended_.count(number) > 0) {
-    ChunkSource::Give give = *std::exchange(client.waiting, std::nullopt);
-    std::move(give)(std::nullopt);
-    ended_.erase(number);
-    return;
-  }
-  if (chunk.empty()) {
-    if (now - client.last_told < kHeartbeat) return;
-    chunk = ": alive\n\n";
   }
   client.last_told = now;
   ChunkSource::Give give = *std::exchange(client.waiting, std::nullopt);
   std::move(give)(std::move(chunk));
 }
 
-void ChangeBroadcast::CatchUp(uint64_t number, const std::string& resource, Following& following,
-                              const Client& client) {
-  if (following.reading) return;
-  if (following.catch_up == nullptr) {
-    following.catch_up = Open(resource, following.told, client.caller);
-    ++following.catch_up_number;
-  }
-  following.reading = true;
-  following.catch_up->Read([weak = weak_from_this(), number, resource,
-                            turn = following.catch_up_number](std::unique_ptr<Message> message) {
-    if (auto work = weak.lock()) {
-      work->Post(
-          [number, resource, turn, message = std::move(message)](ChangeBroadcast& self) mutable {
-            self.OnCaughtUp(number, resource, turn, std::move(message));
-          });
+std::string ChangeBroadcast::TakeEvents(uint64_t number, ChangeClient& client) {
+  std::string chunk;
+  ChangePositions positions = client.Positions();
+  for (auto& [resource, following] : client.following) {
+    const auto channel = channels_.find(KeyOf(client.audience, resource));
+    if (channel == channels_.end()) continue;
+    const ChangeWindow& window = channel->second.window;
+    const auto take = [&, &position = positions[resource],
+                       &told = following.told](const ChangeEvent& event) {
+      position = told = event.sequence;
+      chunk += WithId(positions, event);
+    };
+    while (!following.page.empty() && chunk.size() < kChunkBytes) {
+      take(following.page.front());
+      following.page.pop_front();
     }
+    if (!following.page.empty()) break;
+    if (following.told < window.low()) {
+      CatchUp(number, resource, following, client);
+      continue;
+    }
+    following.catch_up = nullptr;
+    following.is_reading = false;
+    for (auto next = window.After(following.told);
+         next != window.end() && chunk.size() < kChunkBytes; ++next) {
+      take(*next);
+    }
+  }
+  return chunk;
+}
+
+void ChangeBroadcast::CatchUp(uint64_t number, const std::string& resource, Following& following,
+                              const ChangeClient& client) {
+  if (following.is_reading) return;
+  if (following.catch_up == nullptr) {
+    following.catch_up = NewReader(resource, following.told, client.caller);
+  }
+  following.is_reading = true;
+  following.catch_up->Read([this, number, resource](std::optional<ChangeEvent> event) {
+    OnCaughtUp(number, resource, std::move(event));
   });
 }
 
-void ChangeBroadcast::OnCaughtUp(uint64_t number, const std::string& resource, uint64_t turn,
-                                 std::unique_ptr<Message> message) {
-  const auto client = clients_.find(number);
-  if (client == clients_.end()) return;
-  const auto found = client->second.following.find(resource);
-  if (found == client->second.following.end() || found->second.catch_up == nullptr ||
-      found->second.catch_up_number != turn) {
-    return;
-  }
-  Following& following = found->second;
-  following.reading = false;
-  if (message == nullptr) {
+void ChangeBroadcast::OnCaughtUp(uint64_t number, const std::string& resource,
+                                 std::optional<ChangeEvent> event) {
+  // Both are there as long as the reader is.
+  ChangeClient& client = clients_.at(number);
+  Following& following = client.following.at(resource);
+  following.is_reading = false;
+  if (!event.has_value()) {
     // Open it again where it ended, unless it can never continue.
     const grpc::Status status = following.catch_up->status();
     following.catch_up = nullptr;
     if (status.error_code() != grpc::StatusCode::UNAVAILABLE && !status.ok()) {
-      End(client->second, status);
+      return End(client, status);
     }
+    has_broken_off_ = true;
     return;
   }
-  const auto& change = static_cast<const v1::LedgerChange&>(*message);
-  following.page.push_back(
-      {change.sequence(), std::make_shared<const std::string>(EventText(resource, change))});
-  dirty_ = true;
+  const int64_t sequence = event->sequence;
+  following.page.push_back(*std::move(event));
+  is_dirty_ = true;
   size_t bytes = 0;
-  for (const Event& event : following.page) bytes += event.text->size();
-  const auto channel = channels_.find(KeyOf(client->second.audience, resource));
-  const bool arrived = channel != channels_.end() && change.sequence() >= channel->second.low;
-  if (bytes < kChunkBytes && !arrived) {
-    CatchUp(number, resource, following, client->second);
+  for (const ChangeEvent& one : following.page) bytes += one.text->size();
+  const auto channel = channels_.find(KeyOf(client.audience, resource));
+  const bool has_arrived = channel != channels_.end() && sequence >= channel->second.window.low();
+  if (bytes < kChunkBytes && !has_arrived) {
+    CatchUp(number, resource, following, client);
   } else {
-    Tell(number, client->second, SteadyNow());  // a client that is behind need not wait for more
+    Tell(number, client, SteadyNow());  // a client that is behind need not wait for more
   }
 }
 
 void ChangeBroadcast::KeepHouse(SteadyTime now) {
+  if (std::exchange(has_broken_off_, false)) is_dirty_ = true;
   for (auto& [number, client] : clients_) {
-    if (client.waiting.has_value() && now - client.last_told >= kHeartbeat) dirty_ = true;
+    if (client.waiting.has_value() && now - client.last_told >= kHeartbeat) is_dirty_ = true;
+    if (client.all != nullptr) client.all->KeepHouse(now);
   }
   for (auto channel = channels_.begin(); channel != channels_.end();) {
     KeepChannel(channel->first, channel->second, now);
@@ -370,7 +290,7 @@ void ChangeBroadcast::KeepHouse(SteadyTime now) {
 }
 
 void ChangeBroadcast::KeepChannel(const std::string& key, Channel& channel, SteadyTime now) {
-  const Client* watcher = nullptr;
+  const ChangeClient* watcher = nullptr;
   for (const auto& [number, client] : clients_) {
     if (!client.end.has_value() && KeyIsOf(key, client)) watcher = &client;
   }
@@ -380,50 +300,21 @@ void ChangeBroadcast::KeepChannel(const std::string& key, Channel& channel, Stea
   }
   channel.unwatched_since = absl::InfiniteDuration();
   if (channel.watch == nullptr && now >= channel.open_time) {
-    channel.caller = watcher->caller;
-    OpenWatch(key, channel);
+    OpenWatch(key, channel, watcher->caller);
   }
 }
 
-void ChangeBroadcast::LookUp(uint64_t number, const Client& client) {
+void ChangeBroadcast::LookUp(uint64_t number, const ChangeClient& client) {
   gateway_.Call(
-      Method("epsledger.v1.AccessService.GetCaller"), v1::GetCallerRequest(), client.caller,
-      kEventRpcPatience,
-      [weak = weak_from_this(), number](const grpc::Status& status, std::unique_ptr<Message>) {
-        const auto work = weak.lock();
-        const bool out = status.error_code() == grpc::StatusCode::UNAUTHENTICATED ||
-                         status.error_code() == grpc::StatusCode::PERMISSION_DENIED;
-        if (work == nullptr || !out) return;
-        work->Post([number, status](ChangeBroadcast& self) {
-          const auto found = self.clients_.find(number);
-          if (found != self.clients_.end()) self.End(found->second, status);
+      *RpcGateway::FindUnaryMethod("epsledger.v1.AccessService.GetCaller"), v1::GetCallerRequest(),
+      client.caller, kLookUpPatience,
+      [inbox = inbox_, this, number](const grpc::Status& status, std::unique_ptr<Message>) {
+        if (!IsNobodyAnyMore(status)) return;
+        inbox->Post([this, number, status] {
+          const auto found = clients_.find(number);
+          if (found != clients_.end()) End(found->second, status);
         });
       });
-  if (!client.all_roots) return;
-  v1::ListBudgetsRequest request;
-  request.set_page_size(1000);
-  gateway_.Call(
-      Method("epsledger.v1.BudgetService.ListBudgets"), request, client.caller, kEventRpcPatience,
-      [weak = weak_from_this(), number](const grpc::Status& status,
-                                        std::unique_ptr<Message> answer) {
-        const auto work = weak.lock();
-        if (work == nullptr || !status.ok()) return;
-        work->Post([number, answer = std::move(answer)](ChangeBroadcast& self) {
-          self.FollowNewRoots(number, static_cast<const v1::ListBudgetsResponse&>(*answer));
-        });
-      });
-}
-
-void ChangeBroadcast::FollowNewRoots(uint64_t number, const v1::ListBudgetsResponse& budgets) {
-  const auto client = clients_.find(number);
-  if (client == clients_.end()) return;
-  for (const std::string& top : TopmostOf(budgets)) {
-    std::map<std::string, Following>& following = client->second.following;
-    if (following.size() >= kMaxWatchedResources) return;
-    const auto [added, is_new] = following.try_emplace(top);
-    // From its first entry, since it was created after this client came.
-    if (is_new) Follow(added->first, added->second, client->second);
-  }
 }
 
 }  // namespace epsledger::transport

@@ -2,31 +2,26 @@
 #define EPSLEDGER_SERVER_TRANSPORT_HTTP_CHANGE_BROADCAST_H_
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <thread>
-#include <vector>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/functional/any_invocable.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "epsledger/v1/budget_service.pb.h"
-#include "google/protobuf/message.h"
 #include "grpcpp/support/status.h"
+#include "server/core/durable_ledger.h"
 #include "server/transport/grpc/calls/steady_time.h"
+#include "server/transport/http/change_client.h"
+#include "server/transport/http/change_reader.h"
+#include "server/transport/http/change_window.h"
 #include "server/transport/http/http_message.h"
 #include "server/transport/http/rpc_gateway.h"
+#include "server/transport/http/task_inbox.h"
 
 namespace epsledger::transport {
-
-// The maximum number of resources that one client watches: their names are in every id.
-inline constexpr size_t kMaxWatchedResources = 64;
-inline constexpr absl::Duration kEventRpcPatience = absl::Seconds(30);
 
 // Sends the changes of ledgers to clients, as server-sent events.
 //
@@ -34,133 +29,92 @@ inline constexpr absl::Duration kEventRpcPatience = absl::Seconds(30);
 //    then new changes as they happen. Reconnecting with the last received id leaves no gap and
 //    repeats nothing.
 // 2. However many clients watch a resource, the ledger is read and JSON is made once: clients share
-//    a window of changes. A client that is behind the window catches up with its own watch.
+//    a ChangeWindow. A client that is behind the window catches up with its own ChangeReader.
 // 3. A client holds at most one chunk and one page. The HttpServer drops a client that takes
 //    nothing.
-// 4. The caller is looked up again every few seconds: revoking a token ends its streams.
+// 4. A client that watches everything is told of a new budget by the commit that makes it.
+// 5. The caller is looked up again every few seconds: a token that is revoked or expires ends its
+//    streams.
 //
-// Events are sent in batches, 20 times a second at most. All work is done on one separate thread.
-class ChangeBroadcast : public std::enable_shared_from_this<ChangeBroadcast> {
+// Nothing else is asked again and again. Events are sent in batches, 20 times a second at most. All
+// work is done on one separate thread.
+class ChangeBroadcast {
  public:
-  struct Event {
-    int64_t sequence = 0;
-    std::shared_ptr<const std::string> text;
-  };
-
-  // The state of one client for one resource.
-  struct Following {
-    int64_t told = 0;
-    // Set while the client is behind the window.
-    std::unique_ptr<RpcGateway::Stream> catch_up;
-    uint64_t catch_up_number = 0;  // answers to earlier ones are ignored
-    bool reading = false;
-    std::deque<Event> page;
-  };
-
-  struct Client {
-    HttpCaller caller;
-    // The tenant and, for a caller with grants, also the caller: clients of one audience see the
-    // same changes.
-    std::string audience;
-    bool all_roots = false;
-    std::map<std::string, Following> following;
-    std::optional<ChunkSource::Give> waiting;
-    SteadyTime last_told = -absl::InfiniteDuration();
-    std::optional<grpc::Status> end;
-  };
-
   using Task = absl::AnyInvocable<void(ChangeBroadcast&) &&>;
 
-  explicit ChangeBroadcast(RpcGateway& gateway) : gateway_(gateway) {}
-
-  // Returns the budgets whose parent is not listed: the roots, or the granted budgets of a caller.
-  static std::set<std::string> TopmostOf(const v1::ListBudgetsResponse& budgets);
+  // REQUIRES: `gateway` and `ledger` outlive this.
+  ChangeBroadcast(RpcGateway& gateway, core::DurableLedger& ledger);
 
   void Start();
-
+  // Drops the clients. REQUIRES: Start was called.
   void Stop();
-
-  void Post(Task task) ABSL_LOCKS_EXCLUDED(mutex_);
 
   RpcGateway& gateway() { return gateway_; }
 
-  // Adds the client and returns its number, or nullopt if there are too many.
-  std::optional<uint64_t> Add(Client client);
+  // Runs a task on the thread of this object, or drops it after Stop. Any thread.
+  void Post(Task task);
+
+  // The rest is for tasks. Adds the client and returns its number, or nullopt if there are too
+  // many.
+  std::optional<uint64_t> Add(ChangeClient client);
   void Remove(uint64_t number) { clients_.erase(number); }
   void Ask(uint64_t number, ChunkSource::Give give);
 
  private:
-  // A resource that is watched once for all clients who are up to date.
+  // A resource that is watched once for all clients of an audience who are up to date.
   struct Channel {
-    HttpCaller caller;  // the owner of the watch
-    std::unique_ptr<RpcGateway::Stream> watch;
-    uint64_t watch_number = 0;                         // answers to earlier watches are late
+    explicit Channel(int64_t begin) : window(begin) {}
+    ChangeWindow window;
+    std::unique_ptr<ChangeReader> watch;
     SteadyTime open_time = -absl::InfiniteDuration();  // not before
     SteadyTime unwatched_since = absl::InfiniteDuration();
-    // Everything after `low` and up to `high` is in the window.
-    int64_t low = 0;
-    int64_t high = 0;
-    std::deque<Event> window;
-    size_t window_bytes = 0;
   };
 
-  // The key of what clients of one audience share. Names contain no newline.
+  // The key of a channel. Names contain no newline.
   static std::string KeyOf(const std::string& audience, const std::string& resource);
+  static std::string ResourceOf(const std::string& key) { return key.substr(key.find('\n') + 1); }
+  static bool KeyIsOf(const std::string& key, const ChangeClient& client);
 
   void Run();
 
-  void Follow(const std::string& resource, Following& following, const Client& client);
+  void Follow(const std::string& resource, const Following& following, const ChangeClient& client);
+  // Follows the budgets that are new, from their first entry.
+  void FollowNew(uint64_t number, const std::set<std::string>& budgets);
+  std::unique_ptr<ChangeReader> NewReader(const std::string& resource, int64_t after,
+                                          const HttpCaller& caller);
 
-  std::unique_ptr<RpcGateway::Stream> Open(const std::string& resource, int64_t after,
-                                           const HttpCaller& caller);
-
-  static std::string ResourceOf(const std::string& key) { return key.substr(key.find('\n') + 1); }
-
-  void OpenWatch(const std::string& key, Channel& channel);
-
+  // Watches from the end of the window on.
+  void OpenWatch(const std::string& key, Channel& channel, const HttpCaller& caller);
   void ReadWatch(const std::string& key, Channel& channel);
-
-  void OnChange(const std::string& key, uint64_t number,
-                std::unique_ptr<google::protobuf::Message> message);
-
   void OnWatchEnd(const std::string& key, Channel& channel);
 
-  static bool KeyIsOf(const std::string& key, const Client& client);
-
-  void End(Client& client, const grpc::Status& status);
-
   // Gives the client its events, if it waits.
-  void Tell(uint64_t number, Client& client, SteadyTime now);
-
+  void Tell(uint64_t number, ChangeClient& client, SteadyTime now);
+  // Returns the next events of the client, one chunk at most.
+  std::string TakeEvents(uint64_t number, ChangeClient& client);
   // Reads the client's own watch, event by event, until the client is in the window.
   void CatchUp(uint64_t number, const std::string& resource, Following& following,
-               const Client& client);
-
-  void OnCaughtUp(uint64_t number, const std::string& resource, uint64_t turn,
-                  std::unique_ptr<google::protobuf::Message> message);
+               const ChangeClient& client);
+  void OnCaughtUp(uint64_t number, const std::string& resource, std::optional<ChangeEvent> event);
+  void End(ChangeClient& client, const grpc::Status& status);
 
   void KeepHouse(SteadyTime now);
-
   void KeepChannel(const std::string& key, Channel& channel, SteadyTime now);
-
-  void LookUp(uint64_t number, const Client& client);
-
-  void FollowNewRoots(uint64_t number, const v1::ListBudgetsResponse& budgets);
+  void LookUp(uint64_t number, const ChangeClient& client);
 
   RpcGateway& gateway_;
+  core::DurableLedger& ledger_;
+  const std::shared_ptr<TaskInbox> inbox_ = std::make_shared<TaskInbox>();
   std::thread thread_;
 
   // Only the thread of this object uses these.
   bool stopped_ = false;
-  bool dirty_ = false;
+  bool is_dirty_ = false;        // somebody may have something to get
+  bool has_broken_off_ = false;  // somebody's catching up, and is to continue
   uint64_t last_client_ = 0;
-  std::map<uint64_t, Client> clients_;
-  std::set<uint64_t> ended_;  // got their end event, and nothing more
+  std::map<uint64_t, ChangeClient> clients_;
   std::map<std::string, Channel> channels_;
   SteadyTime last_look_up_ = SteadyNow();
-
-  absl::Mutex mutex_;
-  std::vector<Task> inbox_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace epsledger::transport

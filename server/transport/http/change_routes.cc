@@ -8,20 +8,23 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "epsledger/v1/access_service.pb.h"
 #include "epsledger/v1/audit_service.pb.h"
+#include "server/transport/http/change_client.h"
+#include "server/transport/http/change_event.h"
 #include "server/transport/http/change_positions.h"
 #include "server/transport/http/http_caller.h"
 #include "server/transport/http/json_answer.h"
+#include "server/transport/http/topmost_budgets.h"
 
 namespace epsledger::transport {
 namespace {
 
 using google::protobuf::Message;
 
-// A browser that lost its stream reconnects after this many milliseconds instead of its own
-// default.
-constexpr char kRetry[] = "retry: 500\n\n";
+// The patience of a call that a new client needs.
+constexpr absl::Duration kOpeningPatience = absl::Seconds(30);
 
 // The stream of one client, from which the HttpServer pulls.
 class ClientStream final : public ChunkSource {
@@ -35,7 +38,7 @@ class ClientStream final : public ChunkSource {
   }
 
   void Next(Give give) override {
-    if (!std::exchange(begun_, true)) return std::move(give)(kRetry);
+    if (!std::exchange(begun_, true)) return std::move(give)(kRetryField);
     auto work = work_.lock();
     if (work == nullptr) return std::move(give)(std::nullopt);
     work->Post([number = number_, give = std::move(give)](ChangeBroadcast& self) mutable {
@@ -65,21 +68,17 @@ class Opening : public std::enable_shared_from_this<Opening> {
   void Start() {
     Call<v1::Caller>("epsledger.v1.AccessService.GetCaller", v1::GetCallerRequest(),
                      [](Opening& self, const v1::Caller& caller) {
-                       self.client_.audience = caller.tenant();
-                       // The name of a tenant contains no space.
-                       if (caller.grants_size() > 0) {
-                         absl::StrAppend(&self.client_.audience, " ", caller.principal());
-                       }
+                       self.client_.Identify(caller);
                        if (!self.resources.empty()) return self.FindNextPosition();
-                       self.client_.all_roots = true;
-                       self.ListRoots();
+                       self.client_.follows_all = true;
+                       self.ListTopmost();
                      });
   }
 
  private:
   template <class Answer, class Then>
   void Call(const std::string& method, const Message& request, Then then) {
-    gateway_.Call(*RpcGateway::FindUnaryMethod(method), request, client_.caller, kEventRpcPatience,
+    gateway_.Call(*RpcGateway::FindUnaryMethod(method), request, client_.caller, kOpeningPatience,
                   [self = this->shared_from_this(), then = std::move(then)](
                       const grpc::Status& status, std::unique_ptr<Message> answer) mutable {
                     if (!status.ok()) return std::move(self->reply_)(ErrorAnswer(status));
@@ -87,13 +86,15 @@ class Opening : public std::enable_shared_from_this<Opening> {
                   });
   }
 
-  void ListRoots() {
+  void ListTopmost() {
     v1::ListBudgetsRequest request;
     request.set_page_size(1000);
     Call<v1::ListBudgetsResponse>(
         "epsledger.v1.BudgetService.ListBudgets", request,
         [](Opening& self, const v1::ListBudgetsResponse& answer) {
-          self.resources = ChangeBroadcast::TopmostOf(answer);
+          self.resources = TopmostBudgets::Of(answer);
+          // A client that comes back followed everything: what it does not know is new.
+          if (!self.positions.empty() && !self.after.has_value()) self.after = 0;
           if (self.resources.size() > kMaxWatchedResources || !answer.next_page_token().empty()) {
             return std::move(self.reply_)(
                 HttpError(400, "invalid_argument",
@@ -148,7 +149,7 @@ class Opening : public std::enable_shared_from_this<Opening> {
   const std::weak_ptr<ChangeBroadcast> work_;
   RpcGateway& gateway_;
   HttpReply reply_;
-  ChangeBroadcast::Client client_;
+  ChangeClient client_;
 };
 
 // "adult", "budgets/adult" or "budgets/adult/sessions/first", the forms that the parameters accept.
@@ -158,8 +159,8 @@ std::string ResourceName(const std::string& value) {
 
 }  // namespace
 
-ChangeRoutes::ChangeRoutes(RpcGateway& gateway)
-    : broadcast_(std::make_shared<ChangeBroadcast>(gateway)) {
+ChangeRoutes::ChangeRoutes(RpcGateway& gateway, core::DurableLedger& ledger)
+    : broadcast_(std::make_shared<ChangeBroadcast>(gateway, ledger)) {
   broadcast_->Start();
 }
 

@@ -32,7 +32,7 @@ HttpRoutes::HttpRoutes(core::DurableLedger& ledger, std::shared_ptr<prometheus::
       registry_(std::move(registry)),
       operations_(OperationsRoutes(ledger, registry_, services.probe_wire)),
       gateway_(std::move(services)),
-      events_(gateway_),
+      events_(gateway_, ledger),
       host_names_(std::move(options.host_names)),
       dashboard_(options.dashboard) {}
 

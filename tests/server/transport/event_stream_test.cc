@@ -233,6 +233,41 @@ TEST_F(EventStream, FollowsBudgetsThatAreMadeLater) {
               testing::ElementsAre(testing::Key("budgets/a"), testing::Key("budgets/later")));
 }
 
+// One commit after another, faster than budgets are listed: none is missed.
+TEST_F(EventStream, FollowsEachOfManyBudgetsThatAreMadeLater) {
+  EventReader reader = Open("/v1/events");
+  std::set<std::string> made;
+  for (int i = 0; i < 20; ++i) {
+    const std::string id = absl::StrCat("b", i);
+    ASSERT_TRUE(server_.client.CreateBudget(id, "pure_epsilon { epsilon: 2 }").ok());
+    made.insert("budgets/" + id);
+  }
+  std::set<std::string> told;
+  while (told.size() < made.size()) {
+    const std::optional<SeenEvent> event = reader.Next();
+    ASSERT_TRUE(event.has_value());
+    ASSERT_EQ(event->kind, "budget");
+    EXPECT_TRUE(told.insert(Json::parse(event->data)["budget"]["name"]).second);
+  }
+  EXPECT_EQ(told, made);
+}
+
+TEST_F(EventStream, FollowsBudgetsThatWereMadeWhileTheClientWasAway) {
+  ASSERT_TRUE(server_.client.CreateBudget("a", "pure_epsilon { epsilon: 2 }").ok());
+  std::string last_id;
+  {
+    EventReader reader = Open("/v1/events?after=0");
+    ASSERT_TRUE(reader.Next().has_value());
+    last_id = reader.last_id;
+  }
+  ASSERT_TRUE(server_.client.CreateBudget("meanwhile", "pure_epsilon { epsilon: 2 }").ok());
+  EventReader reader = Open("/v1/events", "Last-Event-ID: " + last_id + "\r\n");
+  const std::optional<SeenEvent> event = reader.Next();
+  ASSERT_TRUE(event.has_value());
+  EXPECT_EQ(event->kind, "budget");
+  EXPECT_EQ(Json::parse(event->data)["budget"]["name"], "budgets/meanwhile");
+}
+
 TEST_F(EventStream, WatchesASessionAlone) {
   server_.client.MakeSession("pure_epsilon { epsilon: 2 }");
   ASSERT_TRUE(server_.client.CreateSession("b", "other").ok());
@@ -315,6 +350,32 @@ TEST_F(EventStreamWithTokens, TellsOfWhatIsGranted) {
   const absl::StatusOr<ChangePositions> positions = ReadEventId(first->id);
   ASSERT_TRUE(positions.ok());
   EXPECT_THAT(*positions, testing::ElementsAre(testing::Key("budgets/a")));
+}
+
+// The grant is older than the budget.
+TEST_F(EventStreamWithTokens, FollowsAGrantedBudgetThatIsMadeLater) {
+  WaitingClient ledger(*server_.ledger, absl::ToUnixMicros(absl::Now()));
+  const auto token =
+      access::DraftToken(core::Tenant{}, core::Role::kViewer, "test", absl::Now() + absl::Hours(1),
+                         absl::Now(), {{"granted", "", {}}});
+  ASSERT_TRUE(token.ok());
+  ASSERT_TRUE(ledger
+                  .Run(core::AccessCommand{
+                      core::CreateToken{.spec = token->token.spec, .grants = token->token.grants}})
+                  .ok());
+  EventReader reader = Open("/v1/events", "Authorization: Bearer " + token->secret + "\r\n");
+  EXPECT_THAT(reader.head, StartsWith("HTTP/1.1 200"));
+  WaitingClient stranger(*server_.ledger, 0, {.name = "stranger"});
+  ASSERT_TRUE(stranger.CreateBudget("granted", 1).ok());  // of another tenant
+  ASSERT_TRUE(ledger.CreateBudget("other", 1).ok());
+  ASSERT_TRUE(ledger.CreateBudget("granted", 1).ok());
+  const std::optional<SeenEvent> event = reader.Next();
+  ASSERT_TRUE(event.has_value());
+  EXPECT_EQ(event->kind, "budget");
+  EXPECT_EQ(Json::parse(event->data)["budget"]["name"], "budgets/granted");
+  const absl::StatusOr<ChangePositions> positions = ReadEventId(event->id);
+  ASSERT_TRUE(positions.ok());
+  EXPECT_THAT(*positions, testing::ElementsAre(testing::Key("budgets/granted")));
 }
 
 TEST(ChangePositions, SurviveTheWayThroughAnId) {

@@ -42,9 +42,7 @@ void AddPlace(CLI::App& app, StorePlace& place, const char* data_dir_help, Varia
   AddPostgres(app, place, variables)->excludes(data_dir);
 }
 
-void AddFlags(CLI::App& app, Flags& flags) {
-  AddPlace(app, flags.store, "Of one server: where the ledgers are kept; created if missing",
-           Variables::kRead);
+void AddStatementFlags(CLI::App& app, Flags& flags) {
   app.add_option("--statement-key", flags.statement_key_file,
                  "The key that signs privacy statements, PEM; made if missing. If not said, "
                  "statement.key in the data directory; servers of one PostgreSQL share one")
@@ -57,6 +55,9 @@ void AddFlags(CLI::App& app, Flags& flags) {
   app.add_option("--server-name", flags.server.name,
                  "What statements call this server, as https://privacy.example.org")
       ->envname("EPSLEDGERD_SERVER_NAME");
+}
+
+void AddHeadFlags(CLI::App& app, Flags& flags) {
   app.add_option("--publish-heads", flags.publish_heads_file,
                  "A file on another disk that gets the signed heads of all ledgers, a line at a "
                  "time; at the start the ledgers must hold what it says")
@@ -69,6 +70,9 @@ void AddFlags(CLI::App& app, Flags& flags) {
       ->envname("EPSLEDGERD_PUBLISH_HEADS_INTERVAL")
       ->check(CLI::Range(1, 86'400))
       ->capture_default_str();
+}
+
+void AddAddressFlags(CLI::App& app, Flags& flags) {
   app.add_option("--listen", flags.server.addresses,
                  "Addresses: host:port (port 0 takes any free one) or unix:path")
       ->envname("EPSLEDGERD_LISTEN")
@@ -91,6 +95,9 @@ void AddFlags(CLI::App& app, Flags& flags) {
                  "localhost and names without a dot: a page of another name is refused")
       ->envname("EPSLEDGERD_HTTP_HOST")
       ->delimiter(',');
+}
+
+void AddLogFlags(CLI::App& app, Flags& flags) {
   app.add_flag("--json-log", flags.json_log, "Write the log as one JSON object a line")
       ->envname("EPSLEDGERD_JSON_LOG");
   app.add_option(
@@ -104,9 +111,9 @@ void AddFlags(CLI::App& app, Flags& flags) {
       ->envname("EPSLEDGERD_ACCESS_LOG_SAMPLE")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  app.add_option("--address-file", flags.address_file,
-                 "Written with the addresses, one a line, once the server is ready")
-      ->envname("EPSLEDGERD_ADDRESS_FILE");
+}
+
+void AddQuotaFlags(CLI::App& app, Flags& flags) {
   app.add_option(
          "--max-queue", flags.max_queue,
          "Requests of one tenant that may wait for the ledger, of all together twice as many; what "
@@ -151,6 +158,9 @@ void AddFlags(CLI::App& app, Flags& flags) {
       ->envname("EPSLEDGERD_PEER_CONNECTIONS_PER_SECOND")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+}
+
+void AddTlsFlags(CLI::App& app, Flags& flags) {
   app.add_option("--tls-cert", flags.server.tls_certificate_file, "Certificate chain, PEM")
       ->envname("EPSLEDGERD_TLS_CERT");
   app.add_option("--tls-key", flags.server.tls_key_file, "Private key, PEM")
@@ -161,6 +171,9 @@ void AddFlags(CLI::App& app, Flags& flags) {
   app.add_flag("--insecure-plaintext", flags.server.insecure_plaintext,
                "Take plaintext on addresses that other machines can reach")
       ->envname("EPSLEDGERD_INSECURE_PLAINTEXT");
+}
+
+void AddIssuerFlags(CLI::App& app, Flags& flags) {
   app.add_option("--oidc-issuer", flags.oidc.issuer,
                  "Know callers by the tokens of this OpenID Connect issuer too: the claim iss")
       ->envname("EPSLEDGERD_OIDC_ISSUER");
@@ -173,6 +186,9 @@ void AddFlags(CLI::App& app, Flags& flags) {
   app.add_option("--oidc-rules", flags.oidc.rules_file,
                  "Which claims give which tenant, role and grants: a JSON file (server/oidc)")
       ->envname("EPSLEDGERD_OIDC_RULES");
+}
+
+void AddAccessFlags(CLI::App& app, Flags& flags) {
   app.add_flag("--require-tokens", flags.server.require_tokens,
                "Know every caller by a token or certificate, also on this machine alone")
       ->envname("EPSLEDGERD_REQUIRE_TOKENS");
@@ -186,6 +202,23 @@ void AddFlags(CLI::App& app, Flags& flags) {
          "only "
          "while access control is off at the start")
       ->envname("EPSLEDGERD_REFLECTION");
+}
+
+// `--help` shows the flags in this order.
+void AddFlags(CLI::App& app, Flags& flags) {
+  AddPlace(app, flags.store, "Of one server: where the ledgers are kept; created if missing",
+           Variables::kRead);
+  AddStatementFlags(app, flags);
+  AddHeadFlags(app, flags);
+  AddAddressFlags(app, flags);
+  AddLogFlags(app, flags);
+  app.add_option("--address-file", flags.address_file,
+                 "Written with the addresses, one a line, once the server is ready")
+      ->envname("EPSLEDGERD_ADDRESS_FILE");
+  AddQuotaFlags(app, flags);
+  AddTlsFlags(app, flags);
+  AddIssuerFlags(app, flags);
+  AddAccessFlags(app, flags);
   app.add_option("--log-level", flags.log_level, "trace, debug, info, warn, error or off")
       ->envname("EPSLEDGERD_LOG_LEVEL")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}))

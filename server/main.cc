@@ -50,9 +50,11 @@ namespace {
 using epsledger::Flags;
 using epsledger::ReadFlags;
 using epsledger::TokenTask;
+using epsledger::access_log::AccessLog;
 using epsledger::heads::HeadPublisher;
 using epsledger::heads::HeadsFile;
 using epsledger::metrics::ObservedLedger;
+using epsledger::oidc::OidcProvider;
 using epsledger::statement::SigningKey;
 using epsledger::transport::HttpRoutes;
 using epsledger::transport::HttpServer;
@@ -61,6 +63,8 @@ using epsledger::transport::OperationsRoutes;
 using epsledger::transport::ProbeHealth;
 using epsledger::transport::Server;
 using epsledger::transport::StaticFile;
+
+using NamedEntries = std::vector<epsledger::core::NamedEntry>;
 
 // Enough for the maximum of HTTP connections and a few thousand of gRPC.
 constexpr rlim_t kEnoughDescriptors = 4096;
@@ -178,6 +182,82 @@ std::vector<StaticFile> Dashboard() {
   return files;
 }
 
+absl::Status CheckFiles(const Flags& flags) {
+  for (const auto& [flag, file] : {std::pair("--publish-heads", flags.publish_heads_file),
+                                   std::pair("--address-file", flags.address_file),
+                                   std::pair("--access-log", flags.access_log_file)}) {
+    RETURN_IF_ERROR(CheckIsNoFileOfTheLedger(flags, flag, file));
+  }
+  return absl::OkStatus();
+}
+
+// What publishing heads needs before the ledger is opened.
+struct Publishing {
+  SigningKey key;
+  NamedEntries published;  // so far: the ledger must hold them
+};
+
+// Returns nullopt if no heads are published.
+absl::StatusOr<std::optional<Publishing>> PreparePublishing(const Flags& flags,
+                                                            const std::string& key_file) {
+  if (flags.publish_heads_file.empty() && flags.publish_heads_url.empty()) return std::nullopt;
+  RETURN_IF_ERROR(HeadPublisher::Check(PublisherOptions(flags)));
+  ASSIGN_OR_RETURN(SigningKey key, LoadKey(flags, key_file));
+  Publishing publishing{.key = std::move(key), .published = {}};
+  if (flags.publish_heads_file.empty()) return publishing;
+  ASSIGN_OR_RETURN(const std::vector<std::string> public_keys, PublicKeys(flags, publishing.key));
+  ASSIGN_OR_RETURN(auto content, HeadsFile(flags.publish_heads_file).Read(public_keys));
+  if (content.is_cut_off) {
+    spdlog::warn("{}: ends in the middle of a line, which is not compared with anything",
+                 flags.publish_heads_file);
+  }
+  publishing.published = std::move(content.entries);
+  return publishing;
+}
+
+absl::StatusOr<std::unique_ptr<AccessLog>> OpenAccessLog(const Flags& flags) {
+  if (flags.access_log_file.empty()) return nullptr;
+  return AccessLog::Open(flags.access_log_file, flags.access_log_sample);
+}
+
+absl::StatusOr<std::unique_ptr<OidcProvider>> StartIssuer(const Flags& flags) {
+  if (!flags.oidc.IsSaid()) return nullptr;
+  return OidcProvider::Start(flags.oidc);
+}
+
+absl::StatusOr<std::unique_ptr<HttpServer>> StartHttp(const Flags& flags, HttpRoutes& routes) {
+  return HttpServer::Start(
+      {.addresses = flags.http_addresses,
+       .tls_certificate_file = flags.server.tls_certificate_file,
+       .tls_key_file = flags.server.tls_key_file,
+       .tls_client_ca_file = flags.server.tls_client_ca_file,
+       .peer_connections_per_second = flags.server.peer_connections_per_second},
+      routes.handler());
+}
+
+absl::StatusOr<std::unique_ptr<HttpServer>> StartOperations(
+    const Flags& flags, ObservedLedger& ledger,
+    const std::shared_ptr<prometheus::Registry>& registry, Server& server) {
+  return HttpServer::Start({.addresses = flags.operations_addresses,
+                            .tls_certificate_file = flags.server.tls_certificate_file,
+                            .tls_key_file = flags.server.tls_key_file},
+                           OperationsRoutes(ledger, registry, server.in_process().probe_wire));
+}
+
+// Writes the addresses of --address-file: those of gRPC, then of HTTP, then of the operators.
+absl::Status WriteAddresses(const Flags& flags, const Server& server, const HttpServer& http,
+                            const HttpServer& operations) {
+  if (flags.address_file.empty()) return absl::OkStatus();
+  const char* const scheme = flags.server.tls_certificate_file.empty() ? "http://" : "https://";
+  std::vector<std::string> addresses = server.addresses();
+  for (const HttpServer* over_http : {&http, &operations}) {
+    for (const std::string& address : over_http->addresses()) {
+      addresses.push_back(scheme + address);
+    }
+  }
+  return WriteAddressFile(flags.address_file, addresses);
+}
+
 // Serves until one of `stop_signals` comes.
 absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
   WarnOfWhatIsOff(flags);
@@ -187,83 +267,35 @@ absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
   RETURN_IF_ERROR(
       OthersCanReach(flags, "--operations-listen", flags.operations_addresses).status());
   ASSIGN_OR_RETURN(const std::string statement_key_file, StatementKeyFile(flags));
-  for (const auto& [flag, file] : {std::pair("--publish-heads", flags.publish_heads_file),
-                                   std::pair("--address-file", flags.address_file),
-                                   std::pair("--access-log", flags.access_log_file)}) {
-    RETURN_IF_ERROR(CheckIsNoFileOfTheLedger(flags, flag, file));
-  }
-  const bool publishes = !flags.publish_heads_file.empty() || !flags.publish_heads_url.empty();
-  std::optional<SigningKey> key;
-  std::vector<epsledger::core::NamedEntry> published;
-  if (publishes) {
-    RETURN_IF_ERROR(HeadPublisher::Check(PublisherOptions(flags)));
-    ASSIGN_OR_RETURN(SigningKey loaded, LoadKey(flags, statement_key_file));
-    key = std::move(loaded);
-    if (!flags.publish_heads_file.empty()) {
-      ASSIGN_OR_RETURN(std::vector<std::string> public_keys, PublicKeys(flags, *key));
-      ASSIGN_OR_RETURN(auto content, HeadsFile(flags.publish_heads_file).Read(public_keys));
-      if (content.is_cut_off) {
-        spdlog::warn("{}: ends in the middle of a line, which is not compared with anything",
-                     flags.publish_heads_file);
-      }
-      published = std::move(content.entries);
-    }
-  }
-  auto ledger = AwaitLedger(flags, published, stop_signals);
+  RETURN_IF_ERROR(CheckFiles(flags));
+  ASSIGN_OR_RETURN(std::optional<Publishing> publishing,
+                   PreparePublishing(flags, statement_key_file));
+  auto ledger =
+      AwaitLedger(flags, publishing.has_value() ? std::move(publishing->published) : NamedEntries(),
+                  stop_signals);
   if (absl::IsCancelled(ledger.status())) return absl::OkStatus();
   if (!ledger.ok()) return ledger.status();
+
   const auto registry = std::make_shared<prometheus::Registry>();
   ObservedLedger observed(**ledger, registry);
+  ASSIGN_OR_RETURN(const auto access_log, OpenAccessLog(flags));
+  ASSIGN_OR_RETURN(const auto issuer, StartIssuer(flags));
   epsledger::transport::ServerOptions options = flags.server;
   options.statement_key_file = statement_key_file;
   options.storage = flags.store.postgres.empty() ? "sqlite" : "postgresql";
   options.registry = registry;
   options.others_can_reach = others_can_reach_http;
-  std::unique_ptr<epsledger::access_log::AccessLog> access_log;
-  if (!flags.access_log_file.empty()) {
-    ASSIGN_OR_RETURN(auto opened, epsledger::access_log::AccessLog::Open(flags.access_log_file,
-                                                                         flags.access_log_sample));
-    access_log = std::move(opened);
-  }
   options.access_log = access_log.get();
-  std::unique_ptr<epsledger::oidc::OidcProvider> oidc;
-  if (flags.oidc.IsSaid()) {
-    ASSIGN_OR_RETURN(auto started, epsledger::oidc::OidcProvider::Start(flags.oidc));
-    oidc = std::move(started);
-  }
-  options.identity_provider = oidc.get();
+  options.identity_provider = issuer.get();
   ASSIGN_OR_RETURN(auto server, Server::Start(options, observed));
   HttpRoutes routes(observed, registry, server->in_process(),
                     {.host_names = flags.http_host_names, .dashboard = Dashboard()});
-  ASSIGN_OR_RETURN(
-      auto http,
-      HttpServer::Start({.addresses = flags.http_addresses,
-                         .tls_certificate_file = flags.server.tls_certificate_file,
-                         .tls_key_file = flags.server.tls_key_file,
-                         .tls_client_ca_file = flags.server.tls_client_ca_file,
-                         .peer_connections_per_second = flags.server.peer_connections_per_second},
-                        routes.handler()));
-  ASSIGN_OR_RETURN(
-      auto operations,
-      HttpServer::Start({.addresses = flags.operations_addresses,
-                         .tls_certificate_file = flags.server.tls_certificate_file,
-                         .tls_key_file = flags.server.tls_key_file},
-                        OperationsRoutes(observed, registry, server->in_process().probe_wire)));
-  if (!flags.address_file.empty()) {
-    std::vector<std::string> addresses = server->addresses();
-    std::vector<std::string> http_addresses = http->addresses();
-    for (const std::string& address : operations->addresses()) {
-      http_addresses.push_back(address);
-    }
-    for (const std::string& address : http_addresses) {
-      addresses.push_back((flags.server.tls_certificate_file.empty() ? "http://" : "https://") +
-                          address);
-    }
-    RETURN_IF_ERROR(WriteAddressFile(flags.address_file, addresses));
-  }
+  ASSIGN_OR_RETURN(const auto http, StartHttp(flags, routes));
+  ASSIGN_OR_RETURN(const auto operations, StartOperations(flags, observed, registry, *server));
+  RETURN_IF_ERROR(WriteAddresses(flags, *server, *http, *operations));
   std::optional<HeadPublisher> publisher;
-  if (publishes) {
-    publisher.emplace(**ledger, *std::move(key), PublisherOptions(flags));
+  if (publishing.has_value()) {
+    publisher.emplace(**ledger, std::move(publishing->key), PublisherOptions(flags));
   }
   spdlog::info("serving on {} from {}, {} budgets and {} entries recovered",
                absl::StrJoin(server->addresses(), ", "), Describe(flags.store),

@@ -59,6 +59,18 @@ absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(const std::string
 }
 
 absl::Status SqliteStore::Configure(const std::string& path, const Options& options) {
+  RETURN_IF_ERROR(OpenDatabase(path, options));
+  RETURN_IF_ERROR(MakeLogDurable(path, options));
+  checkpoint_pages_ = options.checkpoint_pages;
+  sqlite3_wal_hook(database_.get(), CheckpointIfDue, this);
+  PassFailpointsInFiles(database_.get());
+  RETURN_IF_ERROR(CheckSchema());
+  RETURN_IF_ERROR(PrepareStatements());
+  RETURN_IF_ERROR(ReadLedgers());
+  return BeginIncarnation(options);
+}
+
+absl::Status SqliteStore::OpenDatabase(const std::string& path, const Options& options) {
   sqlite3* database = nullptr;
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
                     (options.create ? SQLITE_OPEN_CREATE : 0);
@@ -89,6 +101,10 @@ absl::Status SqliteStore::Configure(const std::string& path, const Options& opti
         ": can only be read: its mode, its file system or its first bytes say so. Nothing can be "
         "charged from it");
   }
+  return absl::OkStatus();
+}
+
+absl::Status SqliteStore::MakeLogDurable(const std::string& path, const Options& options) {
   // The log may show transactions of an earlier process that are in the cache of the operating
   // system only: the process was killed before its sync, or its sync failed, and then a later sync
   // of the same file succeeds without writing them. Replays of their keys are answered without a
@@ -98,7 +114,7 @@ absl::Status SqliteStore::Configure(const std::string& path, const Options& opti
   // We hold the lock, but the file may have been renamed before. The result is also 0 if the system
   // does not know.
   int moved = 0;
-  sqlite3_file_control(database, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+  sqlite3_file_control(database_.get(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
   if (moved != 0) {
     return absl::FailedPreconditionError(path + ": was renamed while it was opened");
   }
@@ -111,14 +127,18 @@ absl::Status SqliteStore::Configure(const std::string& path, const Options& opti
     }
     unwritable_ = status;
   }
-  checkpoint_pages_ = options.checkpoint_pages;
-  sqlite3_wal_hook(database, CheckpointIfDue, this);
-  PassFailpointsInFiles(database);
+  return absl::OkStatus();
+}
+
+absl::Status SqliteStore::CheckSchema() {
   const bool may_write = damage_.ok() && unwritable_.ok();
   const absl::Status schema =
-      may_write ? MigrateSqliteSchema(database) : CheckSqliteSchema(database);
-  if (!schema.ok()) return may_write ? schema : damage_.ok() ? unwritable_ : damage_;
+      may_write ? MigrateSqliteSchema(database_.get()) : CheckSqliteSchema(database_.get());
+  if (schema.ok() || may_write) return schema;
+  return damage_.ok() ? unwritable_ : damage_;
+}
 
+absl::Status SqliteStore::PrepareStatements() {
   const std::pair<Statement*, const char*> statements[] = {
       {&begin_, "BEGIN IMMEDIATE"},
       {&commit_, "COMMIT"},
@@ -151,11 +171,13 @@ absl::Status SqliteStore::Configure(const std::string& path, const Options& opti
     ASSIGN_OR_RETURN(Statement prepared, Prepare(sql));
     *statement = std::move(prepared);
   }
+  return absl::OkStatus();
+}
 
-  RETURN_IF_ERROR(ReadLedgers());
+absl::Status SqliteStore::BeginIncarnation(const Options& options) {
   if (!damage_.ok() && !accepted_loss_.empty()) {
     return absl::DataLossError(absl::StrCat(
-        path,
+        path_,
         ": the loss was not accepted, and nothing was changed, because it is damaged besides: ",
         damage_.message()));
   }
@@ -167,7 +189,7 @@ absl::Status SqliteStore::Configure(const std::string& path, const Options& opti
   if (!options.begin_because.empty()) begun_because_ = options.begin_because;
   if (!damage_.ok()) return ReadIncarnations();
   if (anchored_ && begun_because_.empty()) {
-    ASSIGN_OR_RETURN(std::string why, ServedFiles::WhyToBegin(database, path, with_names_));
+    ASSIGN_OR_RETURN(std::string why, ServedFiles::WhyToBegin(database_.get(), path_, with_names_));
     begun_because_ = std::move(why);
   }
   // Without room to record an incarnation, none can begin.

@@ -85,7 +85,17 @@ class SqliteStore : public LedgerStore {
   SqliteStore() = default;
   // SQLite calls this after a commit that left `pages` pages in the log.
   static int CheckpointIfDue(void* self, sqlite3* database, const char* schema, int pages);
+  // Opens everything, by the steps below it.
   absl::Status Configure(const std::string& path, const Options& options);
+  // Opens the file alone, with settings that have an effect.
+  absl::Status OpenDatabase(const std::string& path, const Options& options);
+  // Makes what the log shows durable, and moves it to the database if there is room.
+  absl::Status MakeLogDurable(const std::string& path, const Options& options);
+  // Brings the schema up to date, or only checks it if the database cannot be written.
+  absl::Status CheckSchema();
+  absl::Status PrepareStatements();
+  // Begins a new incarnation if there is a reason, and serves the files from now on.
+  absl::Status BeginIncarnation(const Options& options);
   struct Setting {
     const char* pragma;
     const char* want;

@@ -1,6 +1,5 @@
 #include "client/trainers/istdp/as_published.h"
 
-#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -103,20 +102,6 @@ absl::StatusOr<TrainingResult> TrainAsPublished(
                     .backtracks = backtracks});
   }
   return descent.Result();
-}
-
-double SufficientStep(double sufficient_decrease, double lipschitz_constant) {
-  // (sqrt(L^2 + 4 b) - L) / (2 b), without cancellation.
-  return 2 /
-         (std::hypot(lipschitz_constant, 2 * std::sqrt(sufficient_decrease)) + lipschitz_constant);
-}
-
-int BacktrackBound(const PublishedLineSearch& line_search, double largest_step,
-                   double lipschitz_constant) {
-  const double ratio =
-      largest_step * (line_search.sufficient_decrease * largest_step + lipschitz_constant);
-  const double printed = std::ceil(std::log(ratio) / -std::log(line_search.shrink) + 1);
-  return printed > 0 ? static_cast<int>(std::min(printed, 1e9)) : 0;
 }
 
 }  // namespace epsledger::trainers::istdp

@@ -40,23 +40,14 @@ struct AsPublishedOptions {
 //
 // A candidate is accepted if F(theta) - F(candidate) >= (beta gamma / 2) ||candidate - theta||^2,
 // with the exact F. INVALID_ARGUMENT, before anything else, for options outside their domain. Cost
-// of a step: a gradient, a release, and a pass over the records for each candidate.
+// of a step: a gradient, a release, and a pass over the records for each candidate. For exact
+// gradients the step is in (eta gamma_bar, gamma_bar], gamma_bar = SufficientStep of
+// backtracking.h, or longer, if a longer one passes the test, or starts shorter (Lemma 3.2, remark
+// 1).
 absl::StatusOr<TrainingResult> TrainAsPublished(
     const LinearLoss& loss, const AsPublishedOptions& options,
     const std::function<absl::Status()>& charge_exact_access, GradientRelease& release,
     const StepObserver& observer = {});
-
-// Returns (sqrt(L^2 + 4 beta) - L) / (2 beta), in (0, 1 / L): for exact gradients every step at
-// most this long passes the line search (1/gamma - beta gamma >= L, paper's Lemma 3.2, remark 1).
-// With the line search the step is in (eta times this length, this length], or starts shorter.
-// REQUIRES, here and below: all arguments > 0 and finite, beta and eta below 1.
-double SufficientStep(double sufficient_decrease, double lipschitz_constant);
-
-// Returns max(0, ceil(1 + ln(beta g^2 + g L) / -ln(eta))), g = `largest_step`: for exact gradients
-// the line search makes at most this many back-tracks (paper's Lemma 3.2, with the max that it
-// lacks).
-int BacktrackBound(const PublishedLineSearch& line_search, double largest_step,
-                   double lipschitz_constant);
 
 }  // namespace epsledger::trainers::istdp
 

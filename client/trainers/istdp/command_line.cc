@@ -161,6 +161,18 @@ void AddModeFlags(CLI::App& app, CommandLine& options) {
       ->check(CLI::Range(1e-6, 1 - 1e-6))
       ->capture_default_str()
       ->group(search);
+  const char* backtracking = "With --mode sound-backtracking";
+  app.add_option("--backtrack-shrink", options.backtracking.shrink,
+                 "what a step is multiplied by until it is short enough")
+      ->check(CLI::Range(0.01, 0.99))
+      ->capture_default_str()
+      ->group(backtracking);
+  app.add_option("--sufficient-decrease", options.backtracking.sufficient_decrease,
+                 "beta of 1/step - beta step >= L, the condition that it stops at; L from --loss "
+                 "and --row-norm")
+      ->check(CLI::Range(1e-12, 1 - 1e-12))
+      ->capture_default_str()
+      ->group(backtracking);
   const char* phases = "With --mode sound-two-phase";
   app.add_option("--first-steps", options.two_phase.first_steps,
                  "of --steps: those that look for the support")
@@ -314,6 +326,22 @@ Regularizer RegularizerOf(const RawFlags& raw) {
   return McpPenalty{.lambda = raw.lambda, .shape = raw.shape};
 }
 
+// Checks and sets the options of a run with data-free back-tracking.
+absl::Status CompleteBacktracking(CommandLine& options) {
+  if (options.mode != Mode::kBacktracking) return absl::OkStatus();
+  if (options.fixed_steps || options.step_size.has_value()) {
+    return absl::InvalidArgumentError(
+        "--mode sound-backtracking: takes neither --fixed-steps nor --step-size: it shortens "
+        "Barzilai-Borwein steps");
+  }
+  const double lipschitz_constant = LipschitzConstant(options.loss, options.row_norm_bound);
+  options.backtracking.lipschitz_constant = lipschitz_constant;
+  absl::Status valid =
+      ValidateBacktracking(options.backtracking, DefaultStepBounds(lipschitz_constant).largest);
+  if (valid.ok()) return valid;
+  return absl::InvalidArgumentError(absl::StrCat("--mode sound-backtracking: ", valid.message()));
+}
+
 // Combines the flags; returns the error in them, or OK.
 absl::Status Complete(const RawFlags& raw, CommandLine& options) {
   for (const ModeDescription& mode : AllModes()) {
@@ -356,6 +384,7 @@ absl::Status Complete(const RawFlags& raw, CommandLine& options) {
   RETURN_IF_ERROR(CheckAudit(options));
   RETURN_IF_ERROR(CompleteBaseline(options));
   RETURN_IF_ERROR(CompleteTwoPhase(raw, options));
+  RETURN_IF_ERROR(CompleteBacktracking(options));
   if (options.resume && options.ledger.session.empty()) {
     // The checkpoint holds the session.
     options.ledger.session = "from-checkpoint";
@@ -445,6 +474,10 @@ std::string SettingsText(const CommandLine& options) {
       options.step_size.has_value() ? "step size " + ExactNumber(*options.step_size)
       : options.fixed_steps         ? "fixed steps"
                                     : "Barzilai-Borwein steps",
+      options.mode == Mode::kBacktracking
+          ? absl::StrCat(", shrunk by ", ExactNumber(options.backtracking.shrink), " to decrease ",
+                         ExactNumber(options.backtracking.sufficient_decrease))
+          : "",
       options.average_last.has_value() ? absl::StrCat(", average of ", *options.average_last) : "",
       options.canaries.count > 0 ? absl::StrCat(", canaries ", options.canaries.count) : "");
 }

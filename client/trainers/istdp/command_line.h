@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "client/trainers/istdp/backtracking.h"
 #include "client/trainers/istdp/margin_loss.h"
 #include "client/trainers/istdp/mode.h"
 #include "client/trainers/istdp/regularizer.h"
@@ -46,6 +47,7 @@ struct CommandLine {
   LineSearchOptions line_search;
   double comparison_share = 0.2;
   TwoPhaseOptions two_phase;
+  Backtracking backtracking;  // with the Lipschitz constant of --loss and --row-norm
 
   double claimed_epsilon = 1;
   double claimed_delta = 1e-5;

@@ -11,7 +11,9 @@ const std::vector<ModeDescription>& AllModes() {
   static const auto& modes = *new std::vector<ModeDescription>{
       {Mode::kSound, "sound", true, "steps from released gradients, no line search (default)"},
       {Mode::kSoundLineSearch, "sound-line-search", true,
-       "the same with comparisons of losses that are charged too"},
+       "as sound, with comparisons of losses that are charged too"},
+      {Mode::kBacktracking, "sound-backtracking", true,
+       "as sound, with steps made as short as the paper's Lemma 3.2 asks, at no charge"},
       {Mode::kTwoPhase, "sound-two-phase", true,
        "finds the support first, then fits it alone without a penalty"},
       {Mode::kPublishedNoise, "published-noise", true,

@@ -11,6 +11,7 @@ namespace epsledger::trainers::istdp {
 enum class Mode {
   kSound,
   kSoundLineSearch,
+  kBacktracking,
   kTwoPhase,
   kPublishedNoise,
   kAsPublished,

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "accounting/event/status_macros.h"
 #include "client/trainers/istdp/as_published.h"
+#include "client/trainers/istdp/backtracking.h"
 #include "client/trainers/istdp/baselines.h"
 #include "client/trainers/istdp/published_noise.h"
 #include "client/trainers/istdp/sound.h"
@@ -77,6 +78,10 @@ absl::StatusOr<ModeOutcome> RunMode(const ModeRun& run) {
     case Mode::kSoundLineSearch:
       result = TrainSoundLineSearch(run.loss, run.training, run.options.line_search, gradients,
                                     others, run.observer);
+      break;
+    case Mode::kBacktracking:
+      result = TrainBacktracking(run.loss, run.training, run.options.backtracking, gradients,
+                                 run.observer);
       break;
     case Mode::kTwoPhase:
       result = TrainTwoPhase(run.loss, run.training, run.options.two_phase, gradients, others,

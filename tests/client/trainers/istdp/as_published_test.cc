@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "client/trainers/istdp/backtracking.h"
 #include "client/trainers/istdp/sparse_problem.h"
 #include "tests/client/trainers/run/fake_releases.h"
 
@@ -43,7 +44,8 @@ TEST_F(TrainAsPublishedTest, WithExactGradientsObeysLemmaThreeTwoAndItsStepBound
   // eta times the sufficient step; every step decreases F by beta gamma / 2 times the distance.
   options_.line_search = {.shrink = 0.5, .sufficient_decrease = 0.3, .max_backtracks = 60};
   const int bound =
-      BacktrackBound(options_.line_search, options_.training.steps.bounds.largest, kLipschitz);
+      BacktrackBound({.shrink = 0.5, .sufficient_decrease = 0.3, .lipschitz_constant = kLipschitz},
+                     options_.training.steps.bounds.largest);
   const double sufficient = SufficientStep(0.3, kLipschitz);
   int backtracked = 0;
   Eigen::VectorXd previous = Eigen::VectorXd::Zero(kFeatures);
@@ -64,36 +66,6 @@ TEST_F(TrainAsPublishedTest, WithExactGradientsObeysLemmaThreeTwoAndItsStepBound
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->steps, 40);
   EXPECT_GT(backtracked, 0);
-}
-
-TEST(SufficientStep, IsTheRootOfTheConditionAndBelowOneOverL) {
-  for (const double beta : {1e-6, 0.1, 0.9}) {
-    for (const double lipschitz : {1e-3, 0.25, 40.0}) {
-      const double step = SufficientStep(beta, lipschitz);
-      EXPECT_NEAR(1 / step - beta * step, lipschitz, 1e-9 * (1 / step));
-      EXPECT_LT(step, 1 / lipschitz);
-      // The printed form, where it does not cancel.
-      if (beta > 0.05 && lipschitz < 1) {
-        EXPECT_NEAR(step, (std::sqrt(lipschitz * lipschitz + 4 * beta) - lipschitz) / (2 * beta),
-                    1e-12);
-      }
-    }
-  }
-}
-
-TEST(BacktrackBound, IsEnoughHalvingsToReachTheSufficientStepAndNeverNegative) {
-  for (const double beta : {1e-4, 0.3}) {
-    for (const double shrink : {0.1, 0.5, 0.9}) {
-      for (const double largest : {1e-6, 0.1, 10.0, 400.0}) {
-        const PublishedLineSearch search{.shrink = shrink, .sufficient_decrease = beta};
-        const int bound = BacktrackBound(search, largest, 0.25);
-        EXPECT_GE(bound, 0);
-        EXPECT_LE(largest * std::pow(shrink, bound), SufficientStep(beta, 0.25) * (1 + 1e-9));
-      }
-    }
-  }
-  // Where the printed formula gives a negative number.
-  EXPECT_EQ(BacktrackBound({.shrink = 0.5, .sufficient_decrease = 1e-4}, 1e-6, 0.25), 0);
 }
 
 TEST_F(TrainAsPublishedTest, ReadsNoRecordBeforeTheLedgerHasTheExactAccess) {

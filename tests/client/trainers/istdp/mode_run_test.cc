@@ -28,6 +28,7 @@ class ModeRunTest : public testing::TestWithParam<Mode> {
     problem.rows.features.coeffRef(4, 1) = std::numeric_limits<double>::infinity();
     rows_ = problem.rows;
     options_.mode = GetParam();
+    options_.backtracking.lipschitz_constant = 0.25;
     training_.public_record_count = kRecords;
     training_.max_steps = 10;
     training_.steps =
@@ -174,7 +175,7 @@ std::string ModeName(const testing::TestParamInfo<Mode>& mode) {
 }
 
 INSTANTIATE_TEST_SUITE_P(AllModes, ModeRunTest,
-                         testing::Values(Mode::kSound, Mode::kSoundLineSearch,
+                         testing::Values(Mode::kSound, Mode::kSoundLineSearch, Mode::kBacktracking,
                                          Mode::kPublishedNoise, Mode::kAsPublished),
                          ModeName);
 INSTANTIATE_TEST_SUITE_P(TwoPhases, TwoPhaseRunTest, testing::Values(Mode::kTwoPhase), ModeName);
@@ -182,12 +183,13 @@ INSTANTIATE_TEST_SUITE_P(Perturbations, PerturbationRunTest,
                          testing::Values(Mode::kOutputPerturbation, Mode::kObjectivePerturbation),
                          ModeName);
 INSTANTIATE_TEST_SUITE_P(AllSampledModes, SampledModeRunTest,
-                         testing::Values(Mode::kSound, Mode::kSoundLineSearch,
+                         testing::Values(Mode::kSound, Mode::kSoundLineSearch, Mode::kBacktracking,
                                          Mode::kPublishedNoise),
                          ModeName);
 
 TEST(Mode, HasTheLabelsOfTheSpecification) {
   EXPECT_EQ(LabelText(Describe(Mode::kSound)), "proven");
+  EXPECT_EQ(LabelText(Describe(Mode::kBacktracking)), "proven");
   EXPECT_EQ(LabelText(Describe(Mode::kPublishedNoise)), "proven");
   EXPECT_EQ(LabelText(Describe(Mode::kAsPublished)),
             "as published; claimed guarantee not proven (counterexample_known)");

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "client/trainers/data/data_source.h"
+#include "client/trainers/istdp/backtracking.h"
 #include "client/trainers/istdp/evaluation.h"
 #include "client/trainers/istdp/sound.h"
 #include "client/trainers/istdp/sparse_problem.h"
@@ -90,6 +91,38 @@ TEST_F(SparseAcceptance, TheUniversalThresholdFindsTheSupportWithoutTuning) {
   }
   RecordProperty("f1", std::to_string(f1));
   EXPECT_GE(f1, 0.95);
+}
+
+// Steps at most gamma_bar < 1/L move too little in a few steps: data-free back-tracking costs
+// nothing in privacy and nearly all of the accuracy of Barzilai-Borwein steps.
+TEST_F(SparseAcceptance, DataFreeBackTrackingIsFarBehindBarzilaiBorweinSteps) {
+  options_.regularizer = McpPenalty{.lambda = 0.002, .shape = 1500};
+  options_.max_steps = 1000;
+  options_.tolerance = 1e-8;
+  ExactRelease exact;
+  const double optimum = TrainingObjective(TrainSound(loss_, options_, exact)->last);
+  options_.tolerance = 0;
+  options_.max_steps = 30;
+  double sound_gap = 0;
+  double backtracked_gap = 0;
+  int kept = 0;
+  int steps = 0;
+  constexpr int kSeeds = 4;
+  for (int seed = 1; seed <= kSeeds; ++seed) {
+    SeededGaussianRelease one(seed, NoiseMultiplier(options_.max_steps));
+    SeededGaussianRelease other(seed, NoiseMultiplier(options_.max_steps));
+    sound_gap += (TrainingObjective(TrainSound(loss_, options_, one)->last) - optimum) / kSeeds;
+    const TrainingResult backtracked = *TrainBacktracking(
+        loss_, options_, {.lipschitz_constant = 0.25}, other, [&](const StepReport& report) {
+          ++steps;
+          kept += report.backtracks == 0;
+        });
+    backtracked_gap += (TrainingObjective(backtracked.last) - optimum) / kSeeds;
+  }
+  RecordProperty("sound_gap", std::to_string(sound_gap));
+  RecordProperty("backtracked_gap", std::to_string(backtracked_gap));
+  RecordProperty("share_of_steps_kept", std::to_string(static_cast<double>(kept) / steps));
+  EXPECT_GT(backtracked_gap, 10 * sound_gap);
 }
 
 class A9aAcceptance : public testing::Test {

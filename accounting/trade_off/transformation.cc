@@ -18,6 +18,10 @@ namespace {
 constexpr double kLargeEpsilon = 500;
 constexpr int64_t kLargestIteratedGroup = 1'000'000;
 
+Bounds Larger(Bounds a, Bounds b) {
+  return Bounds{std::max(a.lower, b.lower), std::max(a.upper, b.upper)};
+}
+
 class InverseFunction : public TradeOffFunction::Representation {
  public:
   explicit InverseFunction(TradeOffFunction f) : f_(std::move(f)) {}
@@ -38,9 +42,26 @@ class SymmetrizedFunction : public TradeOffFunction::Representation {
     return TypeTwoError([this](double epsilon) { return Delta(epsilon); }, alpha);
   }
   Bounds Delta(double epsilon) const override {
-    const Bounds a = f_.Delta(epsilon);
-    const Bounds b = f_.InverseDelta(epsilon);
-    return Bounds{std::max(a.lower, b.lower), std::max(a.upper, b.upper)};
+    return Larger(f_.Delta(epsilon), f_.InverseDelta(epsilon));
+  }
+  bool symmetric() const override { return true; }
+
+ private:
+  const TradeOffFunction f_;
+};
+
+class LargerFunction : public TradeOffFunction::Representation {
+ public:
+  explicit LargerFunction(TradeOffFunction f) : f_(std::move(f)) {}
+  Bounds AtZero() const override { return At(0); }
+  Bounds At(double alpha) const override { return Larger(f_.At(alpha), f_.InverseAt(alpha)); }
+  // The function is at least f and f^-1, so its profile is at most theirs.
+  Bounds Delta(double epsilon) const override {
+    Bounds delta = DeltaFromTradeOff([this](double alpha) { return At(alpha); }, AtZero(), epsilon);
+    const double both = std::min(f_.Delta(epsilon).upper, f_.InverseDelta(epsilon).upper);
+    delta.upper = std::min(delta.upper, both);
+    delta.lower = std::min(delta.lower, delta.upper);
+    return delta;
   }
   bool symmetric() const override { return true; }
 
@@ -187,6 +208,10 @@ TradeOffFunction Inverse(const TradeOffFunction& f) {
 
 TradeOffFunction Symmetrize(const TradeOffFunction& f) {
   return f.symmetric() ? f : Make<SymmetrizedFunction>(f);
+}
+
+TradeOffFunction MaximumOfOrders(const TradeOffFunction& f) {
+  return f.symmetric() ? f : Make<LargerFunction>(f);
 }
 
 absl::StatusOr<TradeOffFunction> Subsample(const TradeOffFunction& f, double probability) {

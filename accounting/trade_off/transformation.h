@@ -16,6 +16,18 @@ TradeOffFunction Inverse(const TradeOffFunction& f);
 // AFTER composing: the envelope of a composition is not the composition of envelopes.
 TradeOffFunction Symmetrize(const TradeOffFunction& f);
 
+// f^S = max{f, f^-1}, a symmetric trade-off function that is at least f: if T(P, Q) >= f and T(Q,
+// P)
+// >= f, both are at least f^S ([DRS19] Prop 2.4; proof in accounting/trade_off/README.md). So it
+// strengthens a bound that was proved for EVERY ordered pair of neighbors, which is what f-DP means
+// for a symmetric relation.
+//
+// REQUIRES: f bounds both orders. If f bounds one order alone (add, not remove), f^-1 bounds the
+// other one, f^S bounds neither, and a guarantee from it is below the truth: use Symmetrize.
+// Symmetric f: f itself. Bounds at a point as f's and f^-1's; Delta as DeltaFromTradeOff, and never
+// above f's or f^-1's.
+TradeOffFunction MaximumOfOrders(const TradeOffFunction& f);
+
 // f_p = p f + (1 - p) Id = T(null, (1-p) null + p alternative), p in [0, 1]: with probability p the
 // outcome is one of f, otherwise it reveals nothing. The profiles are those of a mixture against
 // its base and the reverse (accounting/trade_off/README.md).

@@ -106,6 +106,75 @@ TEST(Symmetrize, IsTheHullOfBothOrdersOfATabulatedCurve) {
   EXPECT_NEAR(Inverse(*f).At(0.25).lower, 0.4375, 1e-12);
 }
 
+// f = (0, 3/4), (1/4, 1/4), (1, 0) is below T(P, Q) = T(Q, P), P = (3/4, 1/4), Q = (1/4, 3/4), with
+// corner (1/4, 1/4). So it bounds both orders, and f^S is T itself: better than f and than f^-1.
+TEST(MaximumOfOrders, OfABoundOnBothOrdersIsABetterBoundOnBoth) {
+  const auto f = *TradeOffFunction::FromPoints({0, 0.25, 1}, {0.75, 0.25, 0}, "curve");
+  const auto truth = *TradeOffFunction::FromPoints({0, 0.25, 1}, {1, 0.25, 0}, "truth");
+  const auto larger = MaximumOfOrders(f);
+  for (int i = 0; i <= 64; ++i) {
+    const double alpha = i / 64.0;
+    ExpectBrackets(larger.At(alpha), alpha <= 0.25 ? 1 - 3 * alpha : (1 - alpha) / 3, 1e-9,
+                   absl::StrCat(alpha));
+    EXPECT_LE(f.At(alpha).lower, truth.At(alpha).upper) << alpha;
+    EXPECT_LE(larger.At(alpha).lower, truth.At(alpha).upper) << alpha;
+    EXPECT_LE(larger.At(alpha).lower, truth.InverseAt(alpha).upper) << alpha;
+  }
+  EXPECT_LT(f.At(0.125).upper, 0.5001);       // 5/8 is larger's
+  EXPECT_LT(f.InverseAt(0.5).upper, 0.1251);  // 1/6 is larger's
+  // T is (log 3, 0)-DP with delta(0) = 1/2 and delta(log 2) = 1/4; f alone has 1/4 at log 3.
+  const double log3 = std::log(3);
+  EXPECT_GT(f.Delta(log3).lower, 0.2499);
+  EXPECT_LT(larger.Delta(log3).upper, 1e-8);
+  EXPECT_NEAR(larger.Delta(0).upper, 0.5, 1e-8);
+  EXPECT_NEAR(larger.Delta(std::log(2)).upper, 0.25, 1e-8);
+  EXPECT_NEAR(larger.Delta(-log3).upper, 2.0 / 3, 1e-8);
+  for (const double epsilon : {-1.0, 0.0, 0.3, 1.0}) {
+    EXPECT_GE(larger.Delta(epsilon).upper, truth.Delta(epsilon).lower) << epsilon;
+    EXPECT_LE(larger.Delta(epsilon).lower, larger.Delta(epsilon).upper) << epsilon;
+  }
+}
+
+// f = T(P, Q), P = (9/10, 1/10), Q = (1/2, 1/2), bounds one order. All tests of two outcomes: "the
+// second one" has errors 1/10 and 1/2 in this order, and 1/2 and 1/10 in the other. The maximum
+// claims more than both, and Symmetrize does not.
+TEST(MaximumOfOrders, OfABoundOnOneOrderIsBelowNoTruth) {
+  const double p[] = {0.9, 0.1};
+  const double q[] = {0.5, 0.5};
+  const auto f = *TradeOffFunction::FromPoints({0, 0.1, 1}, {1, 0.5, 0}, "curve");
+  const auto larger = MaximumOfOrders(f);
+  const auto sound = Symmetrize(f);
+  int refuted = 0;
+  for (unsigned rejected = 0; rejected < 4; ++rejected) {
+    double p_mass = 0, q_mass = 0;
+    for (unsigned outcome = 0; outcome < 2; ++outcome) {
+      if ((rejected >> outcome & 1U) == 0) continue;
+      p_mass += p[outcome];
+      q_mass += q[outcome];
+    }
+    EXPECT_LE(f.At(p_mass).lower, 1 - q_mass + 1e-12) << rejected;
+    EXPECT_LE(sound.At(p_mass).lower, 1 - q_mass + 1e-12) << rejected;
+    EXPECT_LE(sound.At(q_mass).lower, 1 - p_mass + 1e-12) << rejected;
+    refuted += larger.At(p_mass).lower > 1 - q_mass + 0.01;
+    refuted += larger.At(q_mass).lower > 1 - p_mass + 0.01;
+  }
+  EXPECT_GE(refuted, 2);
+  EXPECT_NEAR(larger.At(0.1).lower, 0.82, 1e-9);
+  EXPECT_NEAR(larger.At(5.0 / 14).lower, 5.0 / 14, 1e-9);
+  EXPECT_LT(larger.Delta(std::log(1.8)).upper, 1e-8);
+  EXPECT_NEAR(f.Delta(std::log(1.8)).upper, 0.32, 1e-8);
+  EXPECT_NEAR(sound.Delta(std::log(1.8)).upper, 0.32, 1e-8);
+}
+
+TEST(MaximumOfOrders, OfASymmetricFunctionIsTheFunction) {
+  const auto g = *TradeOffFunction::Gaussian(1);
+  const auto sampled = MaximumOfOrders(*Subsample(g, 0.5));
+  for (const double alpha : kAlphas) {
+    EXPECT_EQ(MaximumOfOrders(g).At(alpha).lower, g.At(alpha).lower);
+    EXPECT_NEAR(sampled.At(sampled.At(alpha).lower).lower, alpha, 1e-6) << alpha;
+  }
+}
+
 TEST(Inverse, TakenTwiceIsTheFunction) {
   const auto f = *TradeOffFunction::FromPoints({0, 0.1, 1}, {0.95, 0.4, 0}, "curve");
   const auto p = *Subsample(*TradeOffFunction::Gaussian(1), 0.2);

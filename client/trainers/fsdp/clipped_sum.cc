@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "accounting/event/status_macros.h"
 #include "client/trainers/fsdp/exact_sum.h"
+#include "client/trainers/fsdp/gradient_norms.h"
 #include "client/trainers/network/cross_entropy.h"
 
 namespace epsledger::trainers::fsdp {
@@ -21,8 +22,6 @@ using network::Network;
 using network::Tape;
 using network::Vector;
 
-// Covers the roundings of norms, factors and their products, which are in double.
-constexpr double kMargin = 1 - 1e-9;
 constexpr double kSmallestClip = 1e-15;
 constexpr double kLargestClip = 1e15;
 constexpr float kSmallestScale = 1e-6F;
@@ -34,6 +33,7 @@ constexpr float kLargestScale = 1e6F;
 // record of a chunk.
 constexpr size_t kChunk = 256;
 constexpr size_t kConvolutionChunk = 64;
+constexpr Eigen::Index kMostViews = 16;
 
 bool IsFullyConnected(const Network<float>& network, Eigen::Index layer) {
   return std::holds_alternative<network::FullyConnected>(network.layers()[layer]);
@@ -91,34 +91,44 @@ struct ClipFactorsOfChunk {
   Eigen::ArrayXXd indicators;  // a row an indicator: +1 or -1
 };
 
-double Factor(double norm, double clip, double share) {
-  return share * kMargin * std::min(1 / clip, 1 / norm);
-}
+// The norms of both parts of the gradients of a chunk's records.
+struct ChunkNorms {
+  GradientNorms embedding;
+  GradientNorms residual;
+};
 
-ClipFactorsOfChunk FactorsOf(const StepView& view, const Eigen::ArrayXd& embedding_squares,
-                             const Eigen::ArrayXd& residual_squares) {
-  const Eigen::Index records = residual_squares.size();
+ClipFactorsOfChunk FactorsOf(const StepView& view, const ChunkNorms& norms, Eigen::Index records) {
   const NoiseShares& shares = view.shares;
   ClipFactorsOfChunk factors{Eigen::ArrayXd::Zero(records), Eigen::ArrayXd::Zero(records),
                              -Eigen::ArrayXXd::Ones(shares.indicator_count, records)};
   for (Eigen::Index i = 0; i < records; ++i) {
+    const PartNorm embedding = norms.embedding.of(i);
+    const PartNorm residual = norms.residual.of(i);
     // A record with any number that is not finite is left out of all layers.
-    if (!std::isfinite(embedding_squares[i]) || !std::isfinite(residual_squares[i])) continue;
-    const double embedding = std::sqrt(embedding_squares[i]);
-    const double residual = std::sqrt(residual_squares[i]);
+    if (!std::isfinite(embedding.norm) || !std::isfinite(residual.norm)) continue;
     if (view.geometry == ClipGeometry::kJoint) {
-      const double norm =
-          std::hypot(embedding / view.embedding_clip, residual / view.residual_clip);
-      const double factor = Factor(norm, 1, std::hypot(shares.embedding, shares.residual));
+      const PartNorm joint{.norm = std::hypot(embedding.norm / view.embedding_clip,
+                                              residual.norm / view.residual_clip),
+                           .largest_view = std::max(embedding.largest_view / view.embedding_clip,
+                                                    residual.largest_view / view.residual_clip),
+                           .rounding = std::hypot(embedding.rounding, residual.rounding)};
+      const double factor =
+          ClipFactor(joint, {.clip = 1, .share = std::hypot(shares.embedding, shares.residual)});
       factors.embedding[i] = factor / view.embedding_clip;
       factors.residual[i] = factor / view.residual_clip;
-      if (shares.indicator_count > 0 && norm <= 1) factors.indicators(0, i) = 1;
+      if (shares.indicator_count > 0 && joint.norm <= 1) factors.indicators(0, i) = 1;
       continue;
     }
-    factors.embedding[i] = Factor(embedding, view.embedding_clip, shares.embedding);
-    factors.residual[i] = Factor(residual, view.residual_clip, shares.residual);
-    if (shares.indicator_count > 0 && residual <= view.residual_clip) factors.indicators(0, i) = 1;
-    if (shares.indicator_count > 1 && embedding <= view.embedding_clip) {
+    if (shares.embedding > 0) {
+      factors.embedding[i] =
+          ClipFactor(embedding, {.clip = view.embedding_clip, .share = shares.embedding});
+    }
+    factors.residual[i] =
+        ClipFactor(residual, {.clip = view.residual_clip, .share = shares.residual});
+    if (shares.indicator_count > 0 && residual.norm <= view.residual_clip) {
+      factors.indicators(0, i) = 1;
+    }
+    if (shares.indicator_count > 1 && embedding.norm <= view.embedding_clip) {
       factors.indicators(1, i) = 1;
     }
   }
@@ -135,32 +145,39 @@ class Accumulator {
         records_(records),
         sum_(Eigen::VectorXd::Zero(layout.size)) {}
 
-  // REQUIRES: at most `width` records.
+  // Sends `width` columns through the network: view v of record i of the chunk is column
+  // v * (width / views) + i. REQUIRES: at most width / views records.
   absl::Status Add(std::span<const int> chunk, size_t width) {
-    const auto count = static_cast<Eigen::Index>(width);
+    const Eigen::Index views = records_.view_count();
+    const Eigen::Index places = static_cast<Eigen::Index>(width) / views;
     const auto filled = static_cast<Eigen::Index>(chunk.size());
-    Matrix<float> inputs(records_.inputs.rows(), count);
-    inputs.rightCols(count - filled).setZero();
+    Matrix<float> inputs =
+        Matrix<float>::Zero(records_.inputs.rows(), static_cast<Eigen::Index>(width));
     std::vector<int> labels(width, 0);
-    for (size_t i = 0; i < chunk.size(); ++i) {
-      inputs.col(static_cast<Eigen::Index>(i)) = records_.inputs.col(chunk[i]);
-      labels[i] = records_.labels[static_cast<size_t>(chunk[i])];
+    for (Eigen::Index view = 0; view < views; ++view) {
+      const Matrix<float>& source =
+          view == 0 ? records_.inputs : records_.more_views[static_cast<size_t>(view - 1)];
+      for (Eigen::Index i = 0; i < filled; ++i) {
+        const int record = chunk[static_cast<size_t>(i)];
+        inputs.col(view * places + i) = source.col(record);
+        labels[static_cast<size_t>(view * places + i)] =
+            records_.labels[static_cast<size_t>(record)];
+      }
     }
     ASSIGN_OR_RETURN(Tape<float> tape, network_.Forward(std::move(inputs)));
     ASSIGN_OR_RETURN(network::SampleLosses<float> losses,
                      network::CrossEntropy<float>(tape.activations.back(), labels));
     RETURN_IF_ERROR(network_.Backward(std::move(losses.gradients), &tape));
-    Eigen::ArrayXd embedding_squares = Eigen::ArrayXd::Zero(count);
-    Eigen::ArrayXd residual_squares = Eigen::ArrayXd::Zero(count);
+    ChunkNorms norms{GradientNorms(places, views), GradientNorms(places, views)};
     std::vector<LayerRecords> layers;
     for (Eigen::Index layer = 0; layer < network_.layer_count(); ++layer) {
-      layers.push_back(Look(tape, layer));
-      AddSquares(layers.back(), &embedding_squares, &residual_squares);
+      layers.push_back(Look(tape, layer, places));
+      AddNorms(layers.back(), &norms);
     }
-    ClipFactorsOfChunk factors = FactorsOf(view_, embedding_squares, residual_squares);
-    factors.embedding.tail(count - filled).setZero();
-    factors.residual.tail(count - filled).setZero();
-    factors.indicators.rightCols(count - filled).setZero();
+    ClipFactorsOfChunk factors = FactorsOf(view_, norms, places);
+    factors.embedding.tail(places - filled).setZero();
+    factors.residual.tail(places - filled).setZero();
+    factors.indicators.rightCols(places - filled).setZero();
     for (Eigen::Index layer = 0; layer < network_.layer_count(); ++layer) {
       AddLayer(layers[layer], layout_.layers[layer], factors);
     }
@@ -174,10 +191,10 @@ class Accumulator {
   const Eigen::VectorXd& sum() const { return sum_; }
 
  private:
-  LayerRecords Look(const Tape<float>& tape, Eigen::Index layer) const {
+  LayerRecords Look(const Tape<float>& tape, Eigen::Index layer, Eigen::Index places) const {
     if (network_.segment(layer).size == 0) return {};
     if (!IsFullyConnected(network_, layer)) {
-      return {.residual = network_.SampleGradients(tape, layer)};
+      return {.residual = MeanOverViews(network_.SampleGradients(tape, layer), places)};
     }
     const LayerView& view = view_.layers[layer];
     const Matrix<float>& inputs = tape.activations[layer];
@@ -190,6 +207,7 @@ class Accumulator {
       result.columns.array().colwise() *= view.column_scales.array().unaryExpr(
           [](float scale) { return scale == 0 ? 0 : 1 / scale; });
     }
+    if (records_.view_count() > 1) result.columns = OnGrid(result.columns);
     if (view.subspace.rows() == 0) {
       result.residual = deltas;
       return result;
@@ -199,18 +217,34 @@ class Accumulator {
     return result;
   }
 
-  static void AddSquares(const LayerRecords& layer, Eigen::ArrayXd* embedding_squares,
-                         Eigen::ArrayXd* residual_squares) {
-    for (Eigen::Index i = 0; i < layer.residual.cols(); ++i) {
-      double columns = 1;
-      if (layer.columns.size() > 0) {
-        columns = layer.columns.col(i).cast<double>().squaredNorm();
-      }
-      (*residual_squares)[i] += columns * layer.residual.col(i).cast<double>().squaredNorm();
-      if (layer.embedding.rows() > 0) {
-        (*embedding_squares)[i] += columns * layer.embedding.col(i).cast<double>().squaredNorm();
-      }
+  Matrix<float> MeanOverViews(Matrix<float> gradients, Eigen::Index places) const {
+    const Eigen::Index views = records_.view_count();
+    if (views == 1) return gradients;
+    Matrix<float> mean = gradients.leftCols(places);
+    for (Eigen::Index view = 1; view < views; ++view) {
+      mean += gradients.middleCols(view * places, places);
     }
+    return mean / static_cast<float>(views);
+  }
+
+  static void AddNorms(const LayerRecords& layer, ChunkNorms* norms) {
+    if (layer.columns.size() == 0) {
+      if (layer.residual.size() > 0) norms->residual.AddColumns(layer.residual);
+      return;
+    }
+    norms->residual.AddOuterProducts(layer.residual, layer.columns);
+    norms->embedding.AddOuterProducts(layer.embedding, layer.columns);
+  }
+
+  // Returns the factors of the columns of all views, whose gradients are averaged.
+  Eigen::ArrayXd OfViews(const Eigen::ArrayXd& factors, Eigen::Index width) const {
+    const Eigen::Index views = records_.view_count();
+    if (views == 1) return factors;
+    Eigen::ArrayXd all = Eigen::ArrayXd::Zero(width);
+    for (Eigen::Index view = 0; view < views; ++view) {
+      all.segment(view * factors.size(), factors.size()) = factors / static_cast<double>(views);
+    }
+    return all;
   }
 
   void AddLayer(const LayerRecords& layer, const ContributionLayout::Part& part,
@@ -218,9 +252,11 @@ class Accumulator {
     if (part.residual_size == 0) return;
     double* residual = sum_.data() + part.residual_begin;
     if (part.columns == 0) return AddColumns(layer.residual, factors.residual, residual);
-    AddOuterProducts(ToGrid(layer.residual, layer.columns, factors.residual), residual);
+    const Eigen::Index width = layer.columns.cols();
+    AddOuterProducts(ToGrid(layer.residual, layer.columns, OfViews(factors.residual, width)),
+                     residual);
     if (part.embedding_rows > 0) {
-      AddOuterProducts(ToGrid(layer.embedding, layer.columns, factors.embedding),
+      AddOuterProducts(ToGrid(layer.embedding, layer.columns, OfViews(factors.embedding, width)),
                        sum_.data() + part.embedding_begin);
     }
   }
@@ -232,14 +268,20 @@ class Accumulator {
   Eigen::VectorXd sum_;
 };
 
+// The sizes of a chunk: the columns that go through the network, and the records they are of.
+struct ChunkSize {
+  size_t columns;
+  size_t records;
+};
+
 // Adds every thread_count-th chunk, starting at chunk `thread`.
-absl::Status AddChunks(const std::vector<int>& batch, size_t chunk_size, int thread, int threads,
-                       Accumulator* accumulator) {
-  const size_t stride = chunk_size * static_cast<size_t>(threads);
-  for (size_t begin = chunk_size * static_cast<size_t>(thread); begin < batch.size();
+absl::Status AddChunks(const std::vector<int>& batch, const ChunkSize& chunk, int thread,
+                       int threads, Accumulator* accumulator) {
+  const size_t stride = chunk.records * static_cast<size_t>(threads);
+  for (size_t begin = chunk.records * static_cast<size_t>(thread); begin < batch.size();
        begin += stride) {
-    const size_t size = std::min(chunk_size, batch.size() - begin);
-    RETURN_IF_ERROR(accumulator->Add(std::span<const int>(&batch[begin], size), chunk_size));
+    const size_t size = std::min(chunk.records, batch.size() - begin);
+    RETURN_IF_ERROR(accumulator->Add(std::span<const int>(&batch[begin], size), chunk.columns));
   }
   return absl::OkStatus();
 }
@@ -250,9 +292,20 @@ absl::Status CheckBatch(const LabeledColumns& records, const std::vector<int>& b
     return absl::InvalidArgumentError(absl::StrCat("records.labels: got ", records.labels.size(),
                                                    ", want one for each of ", count, " records"));
   }
-  if (batch.size() > static_cast<size_t>(kMaxRecords)) {
+  if (records.view_count() > kMostViews) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "records.more_views: got ", records.more_views.size(), ", want fewer than ", kMostViews));
+  }
+  for (const Matrix<float>& more : records.more_views) {
+    if (more.rows() == records.inputs.rows() && more.cols() == records.inputs.cols()) continue;
+    return absl::InvalidArgumentError(absl::StrCat("records.more_views: got ", more.rows(), " x ",
+                                                   more.cols(), ", want ", records.inputs.rows(),
+                                                   " x ", records.inputs.cols(), " as the inputs"));
+  }
+  const int64_t most = MaxRecords(records.view_count());
+  if (batch.size() > static_cast<size_t>(most)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("batch: got ", batch.size(), " records, want at most ", kMaxRecords));
+        absl::StrCat("batch: got ", batch.size(), " records, want at most ", most));
   }
   for (const int record : batch) {
     if (record < 0 || static_cast<size_t>(record) >= count) {
@@ -312,13 +365,14 @@ absl::StatusOr<Eigen::VectorXd> ClippedSum(const Network<float>& network, const 
                                            const std::vector<int>& batch, int threads) {
   ASSIGN_OR_RETURN(const ContributionLayout layout, LayOut(network, view));
   RETURN_IF_ERROR(CheckBatch(records, batch));
-  size_t chunk_size = kChunk;
+  size_t columns = kChunk;
   for (Eigen::Index layer = 0; layer < network.layer_count(); ++layer) {
     const bool forms_gradients =
         !IsFullyConnected(network, layer) && network.segment(layer).size > 0;
-    if (forms_gradients) chunk_size = kConvolutionChunk;
+    if (forms_gradients) columns = kConvolutionChunk;
   }
-  const size_t chunks = (batch.size() + chunk_size - 1) / chunk_size;
+  const ChunkSize chunk{columns, columns / static_cast<size_t>(records.view_count())};
+  const size_t chunks = (batch.size() + chunk.records - 1) / chunk.records;
   const int used = std::max(1, std::min(threads, static_cast<int>(chunks)));
   std::vector<Accumulator> accumulators(static_cast<size_t>(used),
                                         Accumulator(network, view, layout, records));
@@ -326,10 +380,10 @@ absl::StatusOr<Eigen::VectorXd> ClippedSum(const Network<float>& network, const 
   std::vector<std::thread> others;
   for (int thread = 1; thread < used; ++thread) {
     others.emplace_back([&, thread] {
-      statuses[thread] = AddChunks(batch, chunk_size, thread, used, &accumulators[thread]);
+      statuses[thread] = AddChunks(batch, chunk, thread, used, &accumulators[thread]);
     });
   }
-  statuses[0] = AddChunks(batch, chunk_size, 0, used, &accumulators[0]);
+  statuses[0] = AddChunks(batch, chunk, 0, used, &accumulators[0]);
   for (std::thread& other : others) other.join();
   Eigen::VectorXd sum = Eigen::VectorXd::Zero(layout.size);
   for (int thread = 0; thread < used; ++thread) {

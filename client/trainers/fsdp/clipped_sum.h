@@ -15,6 +15,11 @@ namespace epsledger::trainers::fsdp {
 struct LabeledColumns {
   network::Matrix<float> inputs;
   std::vector<int> labels;
+  // More views of the records, each as `inputs`: the gradient of a record is the mean of the
+  // gradients at its views [DBHSB22, augmentation multiplicity]. Only training reads them.
+  std::vector<network::Matrix<float>> more_views = {};
+
+  Eigen::Index view_count() const { return static_cast<Eigen::Index>(more_views.size()) + 1; }
 };
 
 // How the gradient of one fully connected layer is split and scaled. Its gradient for record i is
@@ -74,9 +79,11 @@ absl::StatusOr<ContributionLayout> LayOut(const network::Network<float>& network
 //   joint:     ((v_i / C_V, phi_i / C_Phi) w min(1, 1/n_i), +-shares.indicator as n_i <= 1 or not)
 //              with n_i = || (v_i / C_V, phi_i / C_Phi) ||, w^2 = embedding^2 + residual^2
 //
-// v_i and phi_i cover all layers together; parameters without a subspace are in phi_i. If no layer
-// has a subspace, the indicator of v_i is left out (shares.indicator_count is then at most 1). A
-// single indicator under kSeparate is that of phi_i.
+// With views, v_i and phi_i are means over the views of the record, formed before clipping: the
+// norm is that of the mean, so however many views a record has, its contribution is bounded as
+// without them. v_i and phi_i cover all layers together; parameters without a subspace are in
+// phi_i. If no layer has a subspace, the indicator of v_i is left out (shares.indicator_count is
+// then at most 1). A single indicator under kSeparate is that of phi_i.
 //
 // Sensitivity: a record's contribution is a function of the network, the view and that record
 // alone, and its norm is at most 1, as computed and not only in exact arithmetic; the sum is exact
@@ -87,7 +94,8 @@ absl::StatusOr<ContributionLayout> LayOut(const network::Network<float>& network
 // NOT private: pass it only to a GradientRelease, with contribution 1.
 //
 // `threads` >= 1; the result does not depend on it. INVALID_ARGUMENT as LayOut, and for a batch of
-// more than kMaxRecords records or numbers outside `records`. An empty batch gives zeros.
+// more than MaxRecords(views) records, numbers outside `records`, views of another shape, or more
+// than 16 views. An empty batch gives zeros.
 absl::StatusOr<Eigen::VectorXd> ClippedSum(const network::Network<float>& network,
                                            const StepView& view, const LabeledColumns& records,
                                            const std::vector<int>& batch, int threads = 1);

@@ -14,6 +14,9 @@ constexpr int kRightBits = 16;
 // Numbers here are far below 2^63, and a conversion is much faster than a call to trunc.
 double TowardZero(double value) { return static_cast<double>(static_cast<int64_t>(value)); }
 
+// A power of two, as its exponent, that brings the largest entry into [2^15, 2^16).
+int ShiftOf(float largest) { return kRightBits - 1 - std::ilogb(largest); }
+
 void AddProduct(const GridFactors& chunk, double* sum) {
   Eigen::Map<Eigen::MatrixXd>(sum, chunk.left.rows(), chunk.right.rows()).noalias() +=
       chunk.left * chunk.right.transpose();
@@ -32,9 +35,8 @@ GridFactors ToGrid(const network::Matrix<float>& left, const network::Matrix<flo
       chunk.right.col(i).setZero();
       continue;
     }
-    // A power of two brings the largest entry into [2^15, 2^16). Scaling is exact, and the left
-    // side gets the inverse. Truncation makes no entry larger.
-    const int shift = kRightBits - 1 - std::ilogb(largest);
+    // Scaling is exact, and the left side gets the inverse. Truncation makes no entry larger.
+    const int shift = ShiftOf(largest);
     const double right_scale = std::ldexp(1.0, shift);
     const double left_scale = std::ldexp(factors[i], kGridBits - shift);
     chunk.right.col(i) = (right.col(i).cast<double>() * right_scale).unaryExpr([](double value) {
@@ -45,6 +47,28 @@ GridFactors ToGrid(const network::Matrix<float>& left, const network::Matrix<flo
     });
   }
   return chunk;
+}
+
+network::Matrix<float> OnGrid(const network::Matrix<float>& right) {
+  network::Matrix<float> rounded = right;
+  for (Eigen::Index i = 0; i < right.cols(); ++i) {
+    const float largest = right.col(i).cwiseAbs().maxCoeff();
+    if (largest == 0 || !right.col(i).allFinite()) continue;
+    const double scale = std::ldexp(1.0, ShiftOf(largest));
+    const double unit = std::ldexp(1.0, -ShiftOf(largest));
+    rounded.col(i) = right.col(i).unaryExpr([&](float value) {
+      return static_cast<float>(std::trunc(static_cast<double>(value) * scale) * unit);
+    });
+  }
+  return rounded;
+}
+
+double LeftRounding(Eigen::Index left_rows, const Eigen::Ref<const Eigen::VectorXf>& right) {
+  const float largest = right.cwiseAbs().maxCoeff();
+  if (largest == 0) return 0;
+  // Each entry of the left side loses less than 1 in units where the right side has these integers.
+  return std::sqrt(static_cast<double>(left_rows)) * right.cast<double>().norm() *
+         std::ldexp(1.0, ShiftOf(largest) - kGridBits);
 }
 
 void AddOuterProducts(const GridFactors& chunk, double* sum) {

@@ -78,6 +78,7 @@ LocatedImages Assemble(const std::string& name, LabeledImages train, LabeledImag
                         .train = std::move(train),
                         .held_out = {std::move(held_out)},
                         .class_count = kClassCount,
+                        .is_known = is_known,
                         .description = {}};
   // The number of private records is private.
   const std::string count =

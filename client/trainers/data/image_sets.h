@@ -16,6 +16,7 @@ struct LocatedImages {
   LabeledImages train;  // private
   HeldOutImages held_out;
   int class_count = 0;
+  bool is_known = false;  // the content is the known, public one
   // Sentences for the user: which set, from where, whether the content is the known one, what is
   // held out. They contain the number of training records only where the content is the known one.
   std::string description;

@@ -69,13 +69,19 @@ absl::StatusOr<Canaries> DrawCanaries(const CanaryRequest& request) {
 }
 
 void AddMembers(const Canaries& canaries, LabeledColumns& train) {
-  Eigen::Index column = train.inputs.cols();
+  const Eigen::Index first = train.inputs.cols();
+  Eigen::Index column = first;
   // Columns are appended in place if possible: the records may use most of the memory.
   train.inputs.conservativeResize(Eigen::NoChange, column + canaries.member_count());
   for (size_t canary = 0; canary < canaries.is_member.size(); ++canary) {
     if (!canaries.is_member[canary]) continue;
     train.inputs.col(column++) = canaries.records.inputs.col(static_cast<Eigen::Index>(canary));
     train.labels.push_back(canaries.records.labels[canary]);
+  }
+  // A canary is no image: all its views are the same.
+  for (network::Matrix<float>& more : train.more_views) {
+    more.conservativeResize(Eigen::NoChange, train.inputs.cols());
+    more.rightCols(canaries.member_count()) = train.inputs.rightCols(canaries.member_count());
   }
 }
 

@@ -21,6 +21,10 @@ struct CommandLine {
   std::string features = "pixels";
   std::string feature_cache;
   double input_scale = 1;
+  // The noise multiplier of a private mean of the features, which is subtracted from them.
+  std::optional<double> center_noise;
+  int public_directions = 0;  // of the public digits; 0: none
+  int view_count = 1;         // of each training record
   int64_t public_held_out = 0;
   std::optional<int64_t> record_count;
   std::string model = "linear";

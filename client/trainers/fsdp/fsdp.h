@@ -74,6 +74,9 @@ struct TrainingState {
   network::Vector<float> parameters;
   network::Vector<float> velocity;
   network::Vector<float> average;  // empty without averaging
+  // What was subtracted from all inputs, a released mean of them (input_center.h); empty: nothing.
+  // TrainSound takes inputs from which it is subtracted, and only keeps it.
+  network::Vector<float> center;
   double embedding_clip = 1;
   double residual_clip = 1;
   std::vector<network::Matrix<float>> subspaces;  // a layer each

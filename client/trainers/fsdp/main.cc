@@ -20,6 +20,7 @@
 #include "client/trainers/fsdp/exact_sum.h"
 #include "client/trainers/fsdp/fsdp.h"
 #include "client/trainers/fsdp/image_records.h"
+#include "client/trainers/fsdp/input_center.h"
 #include "client/trainers/fsdp/models.h"
 #include "client/trainers/fsdp/resume.h"
 #include "client/trainers/fsdp/run_files.h"
@@ -36,7 +37,9 @@
 #include "client/trainers/run/result_file.h"
 #include "client/trainers/run/training_log.h"
 #include "epsledger/budget.h"
+#include "epsledger/mechanism.h"
 #include "epsledger/rounded_number.h"
+#include "epsledger/session.h"
 
 namespace epsledger::trainers::fsdp {
 namespace {
@@ -46,20 +49,24 @@ namespace {
 constexpr double kQuantileNoiseShare = 1.0 / 20;
 constexpr int kEvaluations = 20;
 
-// Returns q = B / n0 for the public number of records n0.
-absl::StatusOr<double> SamplingProbability(const CommandLine& options,
-                                           const ImageRecords& records) {
+// Returns the public number of records n0.
+absl::StatusOr<int64_t> PublicCount(const CommandLine& options, const ImageRecords& records) {
   const int64_t count = options.record_count.value_or(records.published_count);
   if (count == 0) {
     return absl::InvalidArgumentError(
         "--record-count: not given; the sampling probability is made from it, and the exact number "
         "of records is private: give a public number near it");
   }
-  const double probability = options.training.expected_batch_size / static_cast<double>(count);
+  return count;
+}
+
+// Returns q = B / n0.
+absl::StatusOr<double> SamplingProbability(double expected_batch_size, int64_t public_count) {
+  const double probability = expected_batch_size / static_cast<double>(public_count);
   if (!(probability <= 1)) {
     return absl::InvalidArgumentError(absl::StrCat("--expected-batch-size: got ",
-                                                   options.training.expected_batch_size,
-                                                   ", want at most ", count, " records"));
+                                                   expected_batch_size, ", want at most ",
+                                                   public_count, " records"));
   }
   return probability;
 }
@@ -95,15 +102,18 @@ class FsdpProgram : public TrainerProgram {
   // The parts of Train.
   void SayWhatStarts(const OpenedRun& run) const;
   void LogRun(const OpenedRun& run);
+  absl::Status CenterInputs(Session& session);
   absl::Status ScoreRun(const TrainingResult& result, double delta);
 
   CommandLine options_;
   std::optional<TrainingLog> log_;
   ImageRecords records_;
+  int64_t public_count_ = 0;
   double probability_ = 0;
   std::optional<Canaries> canaries_;
   std::optional<network::Network<float>> network_;
   TrainingState state_;
+  std::string charged_before_;  // the steps, as RunReport
 };
 
 absl::Status FsdpProgram::Prepare() {
@@ -131,15 +141,19 @@ absl::Status FsdpProgram::ReadRecords() {
                                .scattering = options_.features == "scattering",
                                .feature_cache = options_.feature_cache,
                                .thread_count = options_.training.threads,
+                               .view_count = options_.view_count,
+                               .public_directions = options_.public_directions,
                                .scale = options_.input_scale,
                                .public_count = options_.public_held_out}));
   std::cout << records_.description << "\n";
-  if (records_.train.inputs.cols() > kMaxRecords - std::min(options_.canaries.count, kMaxRecords)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--data: want at most ", kMaxRecords,
-                     " records, all canaries included, so that sums are exact"));
+  const int64_t most = MaxRecords(options_.view_count);
+  if (records_.train.inputs.cols() > most - std::min(options_.canaries.count, most)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--data: want at most ", most, " records, all canaries included, so that sums are exact"));
   }
-  ASSIGN_OR_RETURN(probability_, SamplingProbability(options_, records_));
+  ASSIGN_OR_RETURN(public_count_, PublicCount(options_, records_));
+  ASSIGN_OR_RETURN(probability_,
+                   SamplingProbability(options_.training.expected_batch_size, public_count_));
   if (options_.epochs.has_value()) {
     options_.ledger.steps =
         std::max(1, static_cast<int>(std::lround(*options_.epochs / probability_)));
@@ -177,12 +191,17 @@ absl::Status FsdpProgram::MakeNetwork() {
 }
 
 RunDescription FsdpProgram::Description(const Budget& budget) const {
+  std::vector<CountedMechanism> besides_steps;
+  if (options_.center_noise.has_value()) {
+    besides_steps.push_back({Mechanism::Gaussian(*options_.center_noise), 1});
+  }
   return {
       .program = "epsledger-fsdp",
       .display_name = absl::StrCat("FSDP on ", options_.data),
       .provenance = {.sampler = Sampler::kPoisson, .clip_norm = 1},
       .claim = ProvenClaim(options_.ledger, budget, "client/trainers/fsdp/README.md, theorem 1"),
       .sampling_probability = probability_,
+      .besides_steps = std::move(besides_steps),
       .resumes = options_.resume};
 }
 
@@ -205,6 +224,9 @@ void FsdpProgram::LogRun(const OpenedRun& run) {
                     {"session", run.session.name()},
                     {"data", options_.data},
                     {"deskewed", options_.deskew},
+                    {"views", int64_t{options_.view_count}},
+                    {"public_directions", int64_t{options_.public_directions}},
+                    {"center_noise", options_.center_noise.value_or(0)},
                     {"features", options_.features},
                     {"model", options_.model},
                     {"network", network_->description()},
@@ -226,6 +248,27 @@ void FsdpProgram::LogRun(const OpenedRun& run) {
     told.emplace_back("canary_members", canaries_->member_count());
   }
   log_->Run(std::move(told));
+}
+
+// Releases the mean of the inputs, unless the checkpoint has it, and subtracts it everywhere.
+absl::Status FsdpProgram::CenterInputs(Session& session) {
+  if (!options_.center_noise.has_value()) return absl::OkStatus();
+  if (state_.center.size() == 0) {
+    LedgerRelease release(session, Mechanism::Gaussian(*options_.center_noise));
+    ASSIGN_OR_RETURN(state_.center,
+                     ReleaseInputCenter(records_.train,
+                                        {.bound = options_.input_scale,
+                                         .public_count = static_cast<double>(public_count_)},
+                                        release));
+    charged_before_ = absl::StrCat(ChargedText(1, release.mechanism()), ", ");
+    std::cout << "Charged " << ChargedText(1, release.mechanism())
+              << " for a mean of the features, which is subtracted from them.\n";
+  }
+  SubtractCenter(state_.center, records_.train);
+  SubtractCenter(state_.center, records_.held_out.records);
+  SubtractCenter(state_.center, options_.training.public_records);
+  if (canaries_.has_value()) SubtractCenter(state_.center, canaries_->records);
+  return absl::OkStatus();
 }
 
 absl::Status FsdpProgram::ScoreRun(const TrainingResult& result, double delta) {
@@ -267,6 +310,10 @@ absl::StatusOr<RunEnd> FsdpProgram::Train(OpenedRun& run, const Budget& budget) 
                    PoissonSampler::Create(probability_, records_.train.inputs.cols()));
   LedgerRelease release(run.session, run.mechanism, options_.ledger.lease);
   SayWhatStarts(run);
+  RunFiles files(options_, *network_, records_.basis, identity);
+  RETURN_IF_ERROR(CenterInputs(run.session));
+  // What is paid for must be there for a run that continues.
+  if (!charged_before_.empty()) files.WriteFirstCheckpoint(state_);
   LogRun(run);
   const int max_steps = options_.ledger.max_steps;
   const RunReport report{.out = std::cout,
@@ -275,13 +322,13 @@ absl::StatusOr<RunEnd> FsdpProgram::Train(OpenedRun& run, const Budget& budget) 
                                     .mechanism = release.mechanism(),
                                     .delta = ReportDelta(options_.ledger, budget)},
                          .held_out = records_.held_out,
+                         .charged_before = charged_before_,
                          .max_steps = max_steps,
                          .evaluate_every = options_.log_every > 0
                                                ? options_.log_every
                                                : std::max(1, max_steps / kEvaluations),
                          .feature_seconds = records_.feature_seconds};
   Progress progress(report, *network_);
-  RunFiles files(options_, *network_, identity);
   ASSIGN_OR_RETURN(const TrainingResult result,
                    TrainSound(
                        *network_, records_.train, options_.training, std::move(state_),

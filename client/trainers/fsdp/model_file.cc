@@ -79,13 +79,13 @@ struct LayerTensors {
 }  // namespace
 
 absl::StatusOr<std::string> EncodeModel(const network::Network<float>& network,
-                                        const Vector<float>& parameters,
+                                        const Vector<float>& parameters, const ModelInputs& inputs,
                                         std::map<std::string, std::string> metadata) {
   if (parameters.size() != network.parameter_count()) {
     return absl::InvalidArgumentError(
         absl::StrCat("parameters: got ", parameters.size(), ", want ", network.parameter_count()));
   }
-  if (!parameters.allFinite()) {
+  if (!parameters.allFinite() || !inputs.center.allFinite()) {
     return absl::InvalidArgumentError("parameters: got a number that is not finite");
   }
   TensorWriter writer;
@@ -98,6 +98,15 @@ absl::StatusOr<std::string> EncodeModel(const network::Network<float>& network,
                             .prefix = prefix,
                             .writer = writer},
                network.layers()[layer]);
+  }
+  if (inputs.basis.has_value()) {
+    const Matrix<float>& directions = inputs.basis->directions;
+    const Matrix<float> by_direction = directions.transpose();
+    writer.Add("input.mean", {inputs.basis->mean.size()}, inputs.basis->mean);
+    writer.Add("input.directions", {directions.rows(), directions.cols()}, by_direction.reshaped());
+  }
+  if (inputs.center.size() > 0) {
+    writer.Add("input.center", {inputs.center.size()}, inputs.center);
   }
   metadata["network"] = network.description();
   return writer.Finish(metadata);

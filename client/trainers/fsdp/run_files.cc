@@ -14,6 +14,10 @@ const network::Vector<float>& ReleasedModel(const TrainingState& state) {
   return state.average.size() > 0 ? state.average : state.parameters;
 }
 
+void RunFiles::WriteFirstCheckpoint(const TrainingState& state) {
+  if (!options_.checkpoint.empty()) WriteCheckpoint(state);
+}
+
 void RunFiles::WriteCheckpointIfDue(const TrainingState& state) {
   if (!options_.checkpoint.empty() && state.step % options_.checkpoint_every == 0) {
     WriteCheckpoint(state);
@@ -37,11 +41,14 @@ absl::Status RunFiles::WriteModel(const TrainingState& state) const {
   ASSIGN_OR_RETURN(
       const std::string encoded,
       EncodeModel(
-          network_, ReleasedModel(state),
+          network_, ReleasedModel(state), {.basis = basis_, .center = state.center},
           {{"program", "epsledger-fsdp"},
            {"data", options_.data},
            {"deskewed", options_.deskew ? "true" : "false"},
            {"features", options_.features},
+           {"public_directions", absl::StrCat(options_.public_directions)},
+           {"views", absl::StrCat(options_.view_count)},
+           {"center_noise", ExactNumber(options_.center_noise.value_or(0))},
            {"input_scale", ExactNumber(options_.input_scale)},
            {"steps", absl::StrCat(state.step)},
            {"session", absl::StrCat("budgets/", identity_.budget, "/sessions/", identity_.session)},

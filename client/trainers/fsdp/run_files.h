@@ -1,11 +1,13 @@
 #ifndef EPSLEDGER_CLIENT_TRAINERS_FSDP_RUN_FILES_H_
 #define EPSLEDGER_CLIENT_TRAINERS_FSDP_RUN_FILES_H_
 
+#include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "client/trainers/fsdp/command_line.h"
 #include "client/trainers/fsdp/fsdp.h"
+#include "client/trainers/fsdp/public_basis.h"
 #include "client/trainers/fsdp/state_file.h"
 #include "client/trainers/network/network.h"
 #include "client/trainers/run/result_file.h"
@@ -19,13 +21,18 @@ const network::Vector<float>& ReleasedModel(const TrainingState& state);
 // has a replacement, and are then kept as FILE.previous. All that is written is released.
 class RunFiles {
  public:
-  // `options` and `network` must outlive this object; of the network the layers are read.
-  RunFiles(const CommandLine& options, const network::Network<float>& network, RunIdentity identity)
+  // All references must outlive this object; of the network the layers are read.
+  RunFiles(const CommandLine& options, const network::Network<float>& network,
+           const std::optional<PublicBasis>& basis, RunIdentity identity)
       : options_(options),
         network_(network),
+        basis_(basis),
         identity_(std::move(identity)),
         previous_(options.resume) {}
 
+  // Writes the checkpoint, if there is to be one: before the first step, of a run that has released
+  // something before it.
+  void WriteFirstCheckpoint(const TrainingState& state);
   // Writes the checkpoint if there is to be one after this step.
   void WriteCheckpointIfDue(const TrainingState& state);
   // Writes the last checkpoint and the model; nothing if nothing was released.
@@ -40,6 +47,7 @@ class RunFiles {
 
   const CommandLine& options_;
   const network::Network<float>& network_;
+  const std::optional<PublicBasis>& basis_;
   const RunIdentity identity_;
   PreviousKeeper previous_;
   absl::Status status_;

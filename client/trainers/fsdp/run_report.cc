@@ -77,7 +77,10 @@ absl::Status Progress::Finish(const TrainingResult& result, const LedgerRelease&
                       {"releases", int64_t{result.releases}}};
   if (result.releases > 0) {
     ASSIGN_OR_RETURN(const Evaluation evaluation, EvaluateState(result.state));
-    PrintGuarantees(report_.ledger, ChargedText(result.releases, report_.ledger.mechanism), out);
+    PrintGuarantees(report_.ledger,
+                    absl::StrCat(report_.charged_before,
+                                 ChargedText(result.releases, report_.ledger.mechanism)),
+                    out);
     out << absl::StrFormat("\nHeld-out accuracy %.4f, loss %.4f on %d records.\n",
                            evaluation.accuracy, evaluation.loss,
                            report_.held_out.records.labels.size());
@@ -96,7 +99,9 @@ absl::Status Progress::Finish(const TrainingResult& result, const LedgerRelease&
         "epsilon", BestEpsilon(report_.ledger).value_or(std::numeric_limits<double>::quiet_NaN()));
     fields.emplace_back("delta", report_.ledger.delta);
   } else if (result.stop_reason == StopReason::kRefused) {
-    out << "Nothing was released and nothing was charged.\n";
+    out << (report_.charged_before.empty()
+                ? "Nothing was released and nothing was charged.\n"
+                : "No step was released or charged; what came before the steps was.\n");
   }
   fields.emplace_back("wall_seconds", wall);
   fields.emplace_back("training_seconds", training);

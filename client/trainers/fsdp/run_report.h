@@ -20,6 +20,8 @@ struct RunReport {
   TrainingLog& log;
   LedgerReport ledger;
   const HeldOutColumns& held_out;
+  // What this run was charged before its steps, as text with a comma behind; empty: nothing.
+  std::string charged_before;
   int max_steps = 0;
   int evaluate_every = 1;
   double feature_seconds = 0;

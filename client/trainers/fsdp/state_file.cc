@@ -24,7 +24,8 @@ using network::FieldReader;
 using network::Network;
 
 constexpr absl::string_view kMagic = "EPSLFSDP";
-constexpr uint32_t kVersion = 3;
+constexpr uint32_t kVersion = 4;
+constexpr uint32_t kVersionWithoutCenter = 3;
 
 // Rows, columns, then the entries as doubles, which hold every float exactly.
 template <class Derived>
@@ -60,13 +61,19 @@ bool AllFinite(const Eigen::MatrixBase<Derived>& matrix) {
   return matrix.size() == 0 || matrix.allFinite();
 }
 
-absl::StatusOr<RunIdentity> TakeIdentity(FieldReader& reader) {
+struct StateHead {
+  uint32_t version = 0;
+  RunIdentity identity;
+};
+
+absl::StatusOr<StateHead> TakeHead(FieldReader& reader) {
   if (reader.Take("format", kMagic.size()) != kMagic) {
     return Refusal("format", "other bytes", "a file of this trainer");
   }
   const auto version = reader.TakeUnsigned<uint32_t>("version");
-  if (reader.status().ok() && version != kVersion) {
-    return Refusal("version", absl::StrCat(version), absl::StrCat(kVersion));
+  if (reader.status().ok() && version != kVersion && version != kVersionWithoutCenter) {
+    return Refusal("version", absl::StrCat(version),
+                   absl::StrCat(kVersionWithoutCenter, " or ", kVersion));
   }
   // Release 0.1 stored the name as the user gave it.
   RunIdentity identity{.budget = BudgetId(std::string(reader.TakeText("budget"))),
@@ -74,7 +81,19 @@ absl::StatusOr<RunIdentity> TakeIdentity(FieldReader& reader) {
                        .settings = std::string(reader.TakeText("settings")),
                        .noise_multiplier = reader.TakeNumber<double>("noise_multiplier")};
   if (!reader.status().ok()) return reader.status();
-  return identity;
+  return StateHead{version, std::move(identity)};
+}
+
+// Returns a vector of `size` entries, or of none.
+absl::StatusOr<network::Vector<float>> TakeVector(absl::string_view field, Eigen::Index size,
+                                                  FieldReader* reader) {
+  const Eigen::MatrixXd matrix = TakeMatrix(field, reader);
+  if (matrix.size() == 0) return network::Vector<float>();
+  if (matrix.cols() != 1 || matrix.rows() != size) {
+    return Refusal(field, absl::StrCat(matrix.rows(), " x ", matrix.cols()),
+                   absl::StrCat(size, " x 1, or none"));
+  }
+  return network::Vector<float>(matrix.cast<float>());
 }
 
 absl::StatusOr<std::string> ReadBytes(const std::string& path) {
@@ -102,8 +121,10 @@ absl::StatusOr<std::string> EncodeState(const Network<float>& network, const Run
   AppendNumber(state.embedding_clip, &bytes);
   AppendNumber(state.residual_clip, &bytes);
   AppendMatrix(state.average, &bytes);
+  AppendMatrix(state.center, &bytes);
   bool finite = std::isfinite(identity.noise_multiplier) && std::isfinite(state.embedding_clip) &&
-                std::isfinite(state.residual_clip) && AllFinite(state.average);
+                std::isfinite(state.residual_clip) && AllFinite(state.average) &&
+                AllFinite(state.center);
   for (size_t layer = 0; layer < state.subspaces.size(); ++layer) {
     const GradientHistory& history = state.histories[layer];
     AppendMatrix(state.subspaces[layer], &bytes);
@@ -123,7 +144,7 @@ absl::StatusOr<std::string> EncodeState(const Network<float>& network, const Run
 
 absl::StatusOr<SavedRun> DecodeState(absl::string_view bytes, const Network<float>& network) {
   FieldReader reader(bytes, "state");
-  ASSIGN_OR_RETURN(RunIdentity identity, TakeIdentity(reader));
+  ASSIGN_OR_RETURN(StateHead head, TakeHead(reader));
   const absl::string_view inner = reader.TakeText("checkpoint");
   if (!reader.status().ok()) return reader.status();
   ASSIGN_OR_RETURN(Checkpoint<float> checkpoint, network::DecodeCheckpoint<float>(inner, network));
@@ -132,13 +153,9 @@ absl::StatusOr<SavedRun> DecodeState(absl::string_view bytes, const Network<floa
                       .velocity = std::move(checkpoint.velocity)};
   state.embedding_clip = reader.TakeNumber<double>("embedding_clip");
   state.residual_clip = reader.TakeNumber<double>("residual_clip");
-  const Eigen::MatrixXd average = TakeMatrix("average", &reader);
-  if (average.size() > 0) {
-    if (average.cols() != 1 || average.rows() != network.parameter_count()) {
-      return Refusal("average", absl::StrCat(average.rows(), " x ", average.cols()),
-                     absl::StrCat(network.parameter_count(), " x 1, or none"));
-    }
-    state.average = average.cast<float>();
+  ASSIGN_OR_RETURN(state.average, TakeVector("average", network.parameter_count(), &reader));
+  if (head.version != kVersionWithoutCenter) {
+    ASSIGN_OR_RETURN(state.center, TakeVector("center", network.shape(0).size(), &reader));
   }
   for (Eigen::Index layer = 0; layer < network.layer_count(); ++layer) {
     const std::string field = absl::StrCat("layers[", layer, "]");
@@ -170,7 +187,7 @@ absl::StatusOr<SavedRun> DecodeState(absl::string_view bytes, const Network<floa
   if (checksum != network::Fnv1a(bytes.substr(0, hashed))) {
     return Refusal("checksum", "another one", "that of the bytes before it");
   }
-  return SavedRun{std::move(identity), std::move(state)};
+  return SavedRun{std::move(head.identity), std::move(state)};
 }
 
 absl::Status WriteStateFile(const std::string& path, const Network<float>& network,
@@ -182,7 +199,8 @@ absl::Status WriteStateFile(const std::string& path, const Network<float>& netwo
 absl::StatusOr<RunIdentity> ReadIdentity(const std::string& path) {
   ASSIGN_OR_RETURN(const std::string bytes, ReadBytes(path));
   FieldReader reader(bytes, "state");
-  return TakeIdentity(reader);
+  ASSIGN_OR_RETURN(StateHead head, TakeHead(reader));
+  return std::move(head.identity);
 }
 
 absl::StatusOr<SavedRun> ReadStateFile(const std::string& path, const Network<float>& network) {

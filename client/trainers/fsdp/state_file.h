@@ -26,17 +26,18 @@ struct SavedRun {
 };
 
 // Returns the bytes of a state of training `network`, the same on every platform: "EPSLFSDP", the
-// format version (4 bytes, now 3), budget, session and settings, each with its length (8), the
+// format version (4 bytes, now 4), budget, session and settings, each with its length (8), the
 // noise multiplier, the length (8) and bytes of the network's own checkpoint
-// (network/checkpoint.h), then clip norms, average, and for every layer subspace, scales and
-// history, each with its sizes; FNV-1a of all that (8). All numbers are little-endian. The bytes
-// hold only released numbers. INVALID_ARGUMENT unless all numbers are finite.
+// (network/checkpoint.h), then clip norms, average, center (not in version 3), and for every layer
+// subspace, scales and history, each with its sizes; FNV-1a of all that (8). All numbers are
+// little-endian. The bytes hold only released numbers. INVALID_ARGUMENT unless all numbers are
+// finite.
 absl::StatusOr<std::string> EncodeState(const network::Network<float>& network,
                                         const RunIdentity& identity, const TrainingState& state);
 
-// Returns the state in `bytes`, bit for bit. INVALID_ARGUMENT that names the field for another
-// format, another network, sizes that do not fit, numbers that are not finite, bytes missing or
-// left over, and a checksum that does not match.
+// Returns the state in `bytes`, of version 3 or 4, bit for bit. INVALID_ARGUMENT that names the
+// field for another format, another network, sizes that do not fit, numbers that are not finite,
+// bytes missing or left over, and a checksum that does not match.
 absl::StatusOr<SavedRun> DecodeState(absl::string_view bytes,
                                      const network::Network<float>& network);
 

@@ -55,6 +55,14 @@ double ShareOfUnits(ApproximateDpFilter filter) {
 // Units are counted on a lattice, which loses at most one percent.
 int64_t WithRoomForTheLattice(int64_t steps) { return steps + steps / 100 + 1; }
 
+// Returns the events of a run whose steps have this noise: the steps, then the others.
+std::vector<CountedMechanism> EventsOfRun(const RunDescription& description,
+                                          double noise_multiplier, int64_t steps) {
+  std::vector<CountedMechanism> events = {{StepEvent(description, noise_multiplier), steps}};
+  events.insert(events.end(), description.besides_steps.begin(), description.besides_steps.end());
+  return events;
+}
+
 // Returns the noise multiplier that meets an (epsilon, delta) by the ledger's own mathematics, or
 // nullopt if there is no such target or the cells of the cap must decide.
 absl::StatusOr<std::optional<double>> Calibrate(const LedgerFlags& flags,
@@ -77,15 +85,23 @@ absl::StatusOr<std::optional<double>> Calibrate(const LedgerFlags& flags,
   const ApproximateDpCap target = own_cap.has_value() ? *own_cap : *budget_cap;
   const bool tightest =
       one_plan || in_units || (flags.declared && target.filter == ApproximateDpFilter::kBasic);
-  ASSIGN_OR_RETURN(const double multiplier,
-                   client.CalibrateNoiseMultiplier(
-                       {.events = {{StepEvent(description, 1),
-                                    in_units ? WithRoomForTheLattice(flags.steps) : flags.steps}},
-                        .epsilon = target.epsilon * kRoundingRoom,
-                        .delta = target.delta * kRoundingRoom * (in_units ? share : 1),
-                        .relation = flags.relation,
-                        .accountant = tightest ? "BEST" : "MOMENTS"}));
+  ASSIGN_OR_RETURN(
+      const double multiplier,
+      client.CalibrateNoiseMultiplier(
+          {.events = EventsOfRun(description, 1,
+                                 in_units ? WithRoomForTheLattice(flags.steps) : flags.steps),
+           .epsilon = target.epsilon * kRoundingRoom,
+           .delta = target.delta * kRoundingRoom * (in_units ? share : 1),
+           .relation = flags.relation,
+           .accountant = tightest ? "BEST" : "MOMENTS"}));
   return multiplier;
+}
+
+absl::Status NoiseForStepsAlone() {
+  return absl::InvalidArgumentError(
+      "--noise-multiplier: not given, and for a run that charges more than its steps it is only "
+      "chosen for an (epsilon, delta), with --fit not given: want --noise-multiplier, or --epsilon "
+      "with --delta");
 }
 
 }  // namespace
@@ -95,7 +111,9 @@ absl::StatusOr<OpenedRun> OpenGaussianRun(const LedgerFlags& flags,
                                           Client& client) {
   const std::optional<ApproximateDpCap> own_cap = OwnCap(flags);
   std::optional<double> multiplier = flags.noise_multiplier;
+  const bool steps_alone = description.besides_steps.empty();
   if (!multiplier.has_value() && flags.fit_remaining) {
+    if (!steps_alone) return NoiseForStepsAlone();
     ASSIGN_OR_RETURN(const double fits, NoiseMultiplierThatFits(
                                             [&](double noise) {
                                               return client.Preview(budget.name,
@@ -110,6 +128,7 @@ absl::StatusOr<OpenedRun> OpenGaussianRun(const LedgerFlags& flags,
                      Calibrate(flags, description, budget, client));
     multiplier = calibrated;
   }
+  if (!multiplier.has_value() && !steps_alone) return NoiseForStepsAlone();
   if (!multiplier.has_value() && !own_cap.has_value()) {
     ASSIGN_OR_RETURN(const double fills,
                      NoiseMultiplierThatFills({budget.cells, budget.all_cells_must_fit},
@@ -124,7 +143,7 @@ absl::StatusOr<OpenedRun> OpenGaussianRun(const LedgerFlags& flags,
   if (own_cap.has_value()) create.own_cap = *own_cap;
   if (multiplier.has_value()) create.expects = StepEvent(description, *multiplier);
   if (flags.declared) {
-    create.plan = Plan{.events = {{StepEvent(description, *multiplier), flags.steps}},
+    create.plan = Plan{.events = EventsOfRun(description, *multiplier, flags.steps),
                        .delta = ReportDelta(flags, budget) * kRoundingRoom};
   }
   ASSIGN_OR_RETURN(

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "client/trainers/run/ledger_flags.h"
@@ -22,6 +23,9 @@ struct RunDescription {
   std::optional<Claim> claim;
   // The probability of the Poisson samples of steps. 1: every step reads all records.
   double sampling_probability = 1;
+  // What the run charges besides its steps, whatever their noise: the noise of the steps is chosen,
+  // and a plan made, for all of it together.
+  std::vector<CountedMechanism> besides_steps = {};
   // True if the run continues from a checkpoint: its session must exist. Another ledger would not
   // know the earlier releases.
   bool resumes = false;
@@ -45,6 +49,9 @@ struct OpenedRun {
 //   Sampled steps in other (epsilon, delta) caps are calibrated by the moments accountant, which
 //   converts as their filter over Renyi orders does, up to order 33: some more steps may fit.
 //   Steps that are not sampled are counted in the cells of the cap.
+// description.besides_steps is part of the plan and of each calibration to an (epsilon, delta). A
+// cap that counts units of the steps' event may fit fewer steps beside it. Noise for the rest of a
+// budget, and from the cells of a cap, is chosen for steps alone: INVALID_ARGUMENT then.
 // FAILED_PRECONDITION if a plan does not fit (RefusalOf says why), or no z can be found. NOT_FOUND
 // if description.resumes and the session does not exist.
 absl::StatusOr<OpenedRun> OpenGaussianRun(const LedgerFlags& flags,

@@ -51,7 +51,7 @@ TEST(ModelFile, HoldsTheWeightsOfAFullyConnectedLayerByOutput) {
   const Network<float> network =
       NetworkOf({.channels = 3}, {network::FullyConnected{.outputs = 2}, network::Tanh{},
                                   network::FullyConnected{.outputs = 2}});
-  const ReadModel model = Read(*EncodeModel(network, network.parameters(), {{"label", "proven"}}));
+  const ReadModel model = Read(*EncodeModel(network, network.parameters(), {}, {{"label", "proven"}}));
   EXPECT_EQ(model.header["__metadata__"],
             (json{{"label", "proven"}, {"network", network.description()}}));
   EXPECT_EQ(model.header["0.weight"]["dtype"], "F32");
@@ -78,7 +78,7 @@ TEST(ModelFile, HoldsFiltersAndNormsAndNothingOfLayersWithoutParameters) {
                 {network::Convolution{.channels = 4, .kernel = 3}, network::GroupNorm{.groups = 2},
                  network::Relu{}, network::MaxPool{.window = 2, .stride = 2},
                  network::FullyConnected{.outputs = 3}});
-  const ReadModel model = Read(*EncodeModel(network, network.parameters(), {}));
+  const ReadModel model = Read(*EncodeModel(network, network.parameters(), {}, {}));
   EXPECT_EQ(model.header["0.weight"]["shape"], (json{4, 2, 3, 3}));
   EXPECT_EQ(model.header["1.weight"]["shape"], json{4});
   EXPECT_EQ(model.header["4.weight"]["shape"], (json{3, 4}));
@@ -94,11 +94,11 @@ TEST(ModelFile, HoldsFiltersAndNormsAndNothingOfLayersWithoutParameters) {
 TEST(ModelFile, RefusesWhatIsNoModelOfTheNetwork) {
   const Network<float> network =
       NetworkOf({.channels = 2}, {network::FullyConnected{.outputs = 1}});
-  EXPECT_EQ(EncodeModel(network, Vector<float>::Zero(2), {}).status().code(),
+  EXPECT_EQ(EncodeModel(network, Vector<float>::Zero(2), {}, {}).status().code(),
             absl::StatusCode::kInvalidArgument);
   Vector<float> parameters = network.parameters();
   parameters[1] = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_EQ(EncodeModel(network, parameters, {}).status().code(),
+  EXPECT_EQ(EncodeModel(network, parameters, {}, {}).status().code(),
             absl::StatusCode::kInvalidArgument);
 }
 

@@ -20,10 +20,12 @@
 #include "accounting/profile/discrete_laplace_profile.h"
 #include "accounting/profile/gaussian_profile.h"
 #include "accounting/profile/laplace_profile.h"
+#include "accounting/profile/mixed_profile.h"
 #include "accounting/profile/mixture_of_gaussians_profile.h"
 #include "accounting/profile/poisson_sampled_profile.h"
 #include "accounting/profile/randomized_response_profile.h"
 #include "accounting/profile/renyi_bounded_profile.h"
+#include "accounting/profile/replace_mixture_profile.h"
 #include "accounting/profile/replace_sampled_gaussian_profile.h"
 #include "accounting/profile/replace_sampled_laplace_profile.h"
 #include "accounting/profile/replace_sampled_profile.h"
@@ -101,6 +103,46 @@ DirectedProfiles SampledGroup(Bounds mu, double q, int64_t group_size) {
   return Mixture(std::move(parts), relative_error, !dropped);
 }
 
+// `mixture` on a Poisson sample of probability q: a record that is left out moves nothing. q in (0,
+// 1].
+absl::StatusOr<DirectedProfiles> MixtureOf(const MechanismEvent& event,
+                                           const MixtureOfGaussians& mixture, double q,
+                                           const Setting& setting, int64_t group_size,
+                                           Accountant asked_by) {
+  if (group_size != 1) {
+    return UnknownEvent(asked_by, event,
+                        "of a group it is not said how its members' numbers of contributions "
+                        "depend on each other");
+  }
+  double total = 0;
+  for (const double p : mixture.probabilities) total += p;
+  std::vector<MixturePart> parts;
+  for (size_t i = 0; i < mixture.probabilities.size(); ++i) {
+    const double shift = mixture.sensitivities[i] / mixture.noise_multiplier;
+    if (!(shift < 1e6)) return UnknownEvent(asked_by, event, "a shift of 1e6 deviations or more");
+    parts.push_back(MixturePart{shift, q * (mixture.probabilities[i] / total)});
+  }
+  if (q < 1) parts.push_back(MixturePart{0, 1 - q});
+  // The probabilities are taken as given, except for their sum.
+  const double relative_error = 4 * kUnitRoundoff * (static_cast<double>(parts.size()) + 4);
+  if (setting.relation != NeighboringRelation::kReplaceOne) {
+    return Mixture(std::move(parts), relative_error, true);
+  }
+  if (setting.sensitivity_relation == SensitivityRelation::kContribution) {
+    return Symmetric(std::make_shared<ReplaceMixtureProfile>(std::move(parts), relative_error));
+  }
+  // What one record contributes by itself is not stated: by joint convexity it is one of the
+  // replacements, told which.
+  std::vector<MixedProfile::Part> told;
+  for (const MixturePart& part : parts) {
+    if (part.weight == 0) continue;
+    const Bounds mu{RoundDownNonNegative(part.shift), RoundUpNonNegative(part.shift)};
+    told.push_back({std::make_shared<GaussianProfile>(mu),
+                    std::min(1.0, RoundUp(part.weight * (1 + relative_error)))});
+  }
+  return Symmetric(std::make_shared<MixedProfile>(std::move(told), 0));
+}
+
 absl::StatusOr<DirectedProfiles> PoissonSampledOf(const MechanismEvent& event,
                                                   const PoissonSampled& sampled,
                                                   const Setting& setting, int64_t group_size,
@@ -123,6 +165,9 @@ absl::StatusOr<DirectedProfiles> PoissonSampledOf(const MechanismEvent& event,
     if (group_size != 1) {
       return UnknownEvent(asked_by, event,
                           "groups of replaced records under sampling are not proved here");
+    }
+    if (const auto* mixture = single ? inner[0].event->As<MixtureOfGaussians>() : nullptr) {
+      return MixtureOf(event, *mixture, q, setting, 1, asked_by);
     }
     absl::StatusOr<DirectedProfiles> replace = inside(setting);
     if (!replace.ok()) return replace;
@@ -176,27 +221,6 @@ absl::StatusOr<DirectedProfiles> PoissonSampledOf(const MechanismEvent& event,
                             std::make_shared<RevealedSampleProfile>(profiles->add, q)};
   }
   return PoissonSampledProfiles(*profiles, q);
-}
-
-absl::StatusOr<DirectedProfiles> MixtureOf(const MechanismEvent& event,
-                                           const MixtureOfGaussians& mixture,
-                                           const Setting& setting, int64_t group_size,
-                                           Accountant asked_by) {
-  if (setting.relation == NeighboringRelation::kReplaceOne || group_size != 1) {
-    return UnknownEvent(asked_by, event,
-                        "a mixture is proved for one record added, removed or zeroed only");
-  }
-  double total = 0;
-  for (const double p : mixture.probabilities) total += p;
-  std::vector<MixturePart> parts;
-  for (size_t i = 0; i < mixture.probabilities.size(); ++i) {
-    const double shift = mixture.sensitivities[i] / mixture.noise_multiplier;
-    if (!(shift < 1e6)) return UnknownEvent(asked_by, event, "a shift of 1e6 deviations or more");
-    parts.push_back(MixturePart{shift, mixture.probabilities[i] / total});
-  }
-  // The probabilities are taken as given, except for their sum.
-  return Mixture(std::move(parts), 4 * kUnitRoundoff * (static_cast<double>(parts.size()) + 4),
-                 true);
 }
 
 // Returns sensitivity * shift * group_size, or nullopt where the product is not exact.
@@ -287,7 +311,7 @@ absl::StatusOr<DirectedProfiles> ProfilesOf(const MechanismEvent& event, const S
     return Symmetric(Declared(claim->epsilon, claim->delta, group_size, true));
   }
   if (const auto* mixture = event.As<MixtureOfGaussians>()) {
-    return MixtureOf(event, *mixture, setting, group_size, asked_by);
+    return MixtureOf(event, *mixture, 1, setting, group_size, asked_by);
   }
   if (const auto* sampled = event.As<PoissonSampled>()) {
     return PoissonSampledOf(event, *sampled, setting, group_size, asked_by);

@@ -172,7 +172,7 @@ TEST(ProfilesOf, RefusesWhatIsNotProved) {
   // Promised for replacing, and nothing said of leaving out.
   EXPECT_FALSE(Profiles(PoissonSampled{0.1, MechanismEvent(PureDp{1})}, kReplace).ok());
   EXPECT_TRUE(Profiles(SampledWithoutReplacement{10, 2, MechanismEvent(PureDp{1})}, kReplace).ok());
-  EXPECT_FALSE(Profiles(MixtureOfGaussians{1, {1}, {1}}, kReplace).ok());
+  EXPECT_FALSE(Profiles(MixtureOfGaussians{1, {1}, {1}}, kAddOrRemove, 2).ok());
 }
 
 }  // namespace

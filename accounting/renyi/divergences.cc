@@ -13,10 +13,13 @@
 #include "accounting/event/added_noise.h"
 #include "accounting/event/domain.h"
 #include "accounting/event/status_macros.h"
+#include "accounting/gaussian/gaussian_mixture.h"
 #include "accounting/gaussian/mu.h"
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/renyi/closed_form.h"
 #include "accounting/renyi/group.h"
+#include "accounting/renyi/mixture_of_gaussians.h"
 #include "accounting/renyi/poisson_sampled.h"
 #include "accounting/renyi/private_selection.h"
 #include "accounting/renyi/random_allocation.h"
@@ -126,6 +129,8 @@ class RenyiDivergencesBuilder {
       AddCurve([table = std::make_shared<const TabulatedRenyiCurve>(*curve)](
                    double a) { return table->Divergence(a); },
                count);
+    } else if (const auto* mixture = event.As<MixtureOfGaussians>()) {
+      return AddMixture(event, *mixture, 1, count);
     } else if (const auto* sampled = event.As<PoissonSampled>()) {
       return AddPoissonSampled(event, *sampled, count);
     } else if (const auto* subset = event.As<SampledWithoutReplacement>()) {
@@ -232,6 +237,9 @@ class RenyiDivergencesBuilder {
       return absl::OkStatus();
     }
     const bool single = inner.size() == 1 && inner[0].count == 1;
+    if (const auto* mixture = single ? inner[0].event->As<MixtureOfGaussians>() : nullptr) {
+      return AddMixture(event, *mixture, q, count);
+    }
     const bool symmetric_noise = single && IsSymmetricNoise(*inner[0].event);
     const bool absent_or_present =
         setting_.relation == NeighboringRelation::kAddOrRemoveOne ||
@@ -277,6 +285,43 @@ class RenyiDivergencesBuilder {
           if (adjacency == Adjacency::kAdd) return bound->Add(a, d);
           if (adjacency == Adjacency::kRemove) return bound->Remove(a, d);
           return std::max(bound->Add(a, d), bound->Remove(a, d));
+        },
+        count);
+    return absl::OkStatus();
+  }
+
+  // A mixture on a Poisson sample of probability q, in (0, 1]: a record that is left out moves
+  // nothing, as with shift 0.
+  absl::Status AddMixture(const MechanismEvent& event, const MixtureOfGaussians& mixture, double q,
+                          double count) {
+    double total = 0;
+    for (const double p : mixture.probabilities) total += p;
+    std::vector<MixturePart> parts;
+    for (size_t i = 0; i < mixture.probabilities.size(); ++i) {
+      const double shift = mixture.sensitivities[i] / mixture.noise_multiplier;
+      if (!(shift < 1e6)) return Unknown(event, "a shift of 1e6 deviations or more");
+      parts.push_back(MixturePart{shift, q * (mixture.probabilities[i] / total)});
+    }
+    if (q < 1) parts.push_back(MixturePart{0, 1 - q});
+    // The probabilities are taken as given, except for their sum.
+    const double relative_error = 8 * kUnitRoundoff * (static_cast<double>(parts.size()) + 4);
+    const auto law = std::make_shared<const GaussianMixture>(
+        CoarserMixture(std::move(parts), kMostMixtureParts), relative_error);
+    if (law->parts().empty()) return absl::OkStatus();
+    if (setting_.relation == NeighboringRelation::kReplaceOne) {
+      const bool stated = setting_.sensitivity_relation == SensitivityRelation::kReplaceOne;
+      AddCurve(
+          [law, stated](double a) {
+            return stated ? MixtureConvexityRenyi(*law, a) : MixtureReplaceRenyi(*law, a);
+          },
+          count);
+      return absl::OkStatus();
+    }
+    AddCurve(
+        [law, adjacency = setting_.adjacency](double a) {
+          if (adjacency == Adjacency::kAdd) return MixtureAddRenyi(*law, a);
+          if (adjacency == Adjacency::kRemove) return MixtureRemoveRenyi(*law, a);
+          return std::max(MixtureAddRenyi(*law, a), MixtureRemoveRenyi(*law, a));
         },
         count);
     return absl::OkStatus();
@@ -470,6 +515,8 @@ class RenyiDivergencesBuilder {
     return count <= 9007199254740992.0 ? count : RoundUp(count);
   }
 
+  // A divergence of a mixture of more shifts would take too long.
+  static constexpr size_t kMostMixtureParts = 64;
   static constexpr char kGaussiansOnly[] =
       "this sampling is proved here for Gaussian releases only";
   static constexpr char kGroupChangesSize[] =

@@ -70,7 +70,7 @@ LossMeasure Above(const Samples& s, const Lattice& lattice) {
   double largest = measure.infinity_mass;
   for (size_t i = size - 1; i > 0; --i) {
     const double g =
-        Intercept(s.delta_upper[i - 1], s.delta_lower[i], decay, one_minus_decay, true);
+        Intercept(s.delta_upper[i - 1], s.delta_upper[i], decay, one_minus_decay, true);
     largest = std::min(1.0, std::max(largest, g));  // a survival function, and at most 1
     survival[i] = largest;
   }

@@ -44,6 +44,12 @@ std::vector<Case> Cases() {
       {"discrete gaussian", DiscreteGaussian{2.0, 1}},
       {"curve", TradeOffCurve{{0, 0.2, 1}, {0.9, 0.5, 0}}},
       {"zcdp", Zcdp{0.1, 0}},
+      {"truncated", TruncatedPoissonSampled{0.1, 12, 100, MechanismEvent(Gaussian{1.0})}},
+      {"fixed size", SampledWithoutReplacement{100, 10, MechanismEvent(Laplace{1.0})},
+       NeighboringRelation::kReplaceOne},
+      {"with replacement", SampledWithReplacement{100, 10, MechanismEvent(Gaussian{1.0})}},
+      {"mixture", MixtureOfGaussians{1, {0, 1, 2}, {0.5, 0.25, 0.25}},
+       NeighboringRelation::kReplaceOne},
   };
 }
 
@@ -125,6 +131,37 @@ TEST(Discretize, KeepsTheFarMassPastAKink) {
 }
 
 // E_P[e^{tL}] = e^{t D_{t+1}}: the cumulant of the loss is the Renyi curve.
+// A profile of which nothing is known from below.
+class OnlyAbove final : public PrivacyProfile {
+ public:
+  explicit OnlyAbove(std::shared_ptr<const PrivacyProfile> known) : known_(std::move(known)) {}
+  Bounds LogDelta(double epsilon) const override {
+    return {epsilon < 0 ? std::log(-std::expm1(epsilon)) - 1e-12 : -HUGE_VAL,
+            known_->LogDelta(epsilon).upper};
+  }
+  Bounds TailUnderQ(double epsilon) const override {
+    return {0, known_->TailUnderQ(epsilon).upper};
+  }
+  bool exact() const override { return false; }
+
+ private:
+  std::shared_ptr<const PrivacyProfile> known_;
+};
+
+TEST(Discretize, NeedsNoLowerBoundForTheMeasureAbove) {
+  const auto profiles = ProfilesOf(PoissonSampled{0.1, MechanismEvent(Gaussian{1.0})}, Setting{}, 1,
+                                   Accountant::kPld);
+  ASSERT_TRUE(profiles.ok());
+  const Lattice lattice{0x1p-6, -64, 512};
+  const LossMeasure known = Discretize(*profiles->remove, lattice).above;
+  const LossMeasure above = Discretize(OnlyAbove(profiles->remove), lattice).above;
+  ASSERT_EQ(above.masses.size(), known.masses.size());
+  for (size_t i = 0; i < known.masses.size(); ++i) {
+    EXPECT_NEAR(above.masses[i], known.masses[i], 1e-12) << i;
+  }
+  EXPECT_NEAR(above.infinity_mass, known.infinity_mass, 1e-12);
+}
+
 TEST(LogMomentTest, OfALossIsItsRenyiDivergence) {
   const auto profiles =
       ProfilesOf(PoissonSampled{0.1, MechanismEvent(Gaussian{2})}, Setting{}, 1, Accountant::kPld);

@@ -16,6 +16,7 @@
 #include "accounting/profile/fixed_size_sampled_profile.h"
 #include "accounting/profile/gaussian_profile.h"
 #include "accounting/profile/mixed_profile.h"
+#include "accounting/profile/mixture_of_gaussians_profile.h"
 #include "accounting/profile/poisson_sampled_profile.h"
 #include "accounting/profile/profiles_of.h"
 
@@ -122,6 +123,31 @@ DirectedProfiles InThePlaceOfAnother(const ProfilePtr& replaced, const Setting& 
   return UpperBoundOnly(PoissonSampledProfiles({replaced, replaced}, q));
 }
 
+// The mu of a record that takes the place of another one, where the releases are Gaussian and of
+// known contributions.
+std::optional<Bounds> GaussianReplacement(const std::vector<Use>& inner, Setting setting) {
+  if (!IsBatchOf(inner, HasKnownContribution)) return std::nullopt;
+  setting.relation = NeighboringRelation::kReplaceOne;
+  const absl::StatusOr<Bounds> mu = ComposeGaussianMu(inner, setting);
+  if (!mu.ok() || !(mu->lower > 0 && mu->upper < 1e4) || mu->upper - mu->lower > 1e-9 * mu->lower) {
+    return std::nullopt;
+  }
+  return *mu;
+}
+
+// sum_i weight_i N(shift_i mu, 1) against N(0, 1), and the reverse. `relative_error`: of the
+// weights.
+DirectedProfiles MixtureOfShifts(std::vector<MixturePart> parts, Bounds mu, double relative_error,
+                                 bool exact) {
+  using Direction = MixtureOfGaussiansProfile::Direction;
+  const double middle = 0.5 * (mu.lower + mu.upper);
+  for (MixturePart& part : parts) part.shift *= middle;
+  const double error = relative_error + (mu.upper - mu.lower) / mu.lower + 4 * kUlp;
+  return DirectedProfiles{
+      std::make_shared<MixtureOfGaussiansProfile>(parts, error, Direction::kRemove, exact),
+      std::make_shared<MixtureOfGaussiansProfile>(parts, error, Direction::kAdd, exact)};
+}
+
 DirectedProfiles Larger(const DirectedProfiles& a, const DirectedProfiles& b) {
   const ProfilePtr remove = std::make_shared<LargerProfile>(a.remove, b.remove);
   if (a.remove == a.add && b.remove == b.add) return DirectedProfiles{remove, remove};
@@ -151,6 +177,16 @@ absl::StatusOr<DirectedProfiles> SampledWithoutReplacementProfiles(
       setting.relation == NeighboringRelation::kReplaceSpecial) {
     return Unsampled(event, inner, setting, asked_by);
   }
+  if (setting.relation == NeighboringRelation::kAddOrRemoveOne &&
+      sampled.sample_size < sampled.dataset_size) {
+    if (const std::optional<Bounds> mu = GaussianReplacement(inner, setting)) {
+      // Attained where all others contribute the opposite.
+      const auto n = static_cast<double>(sampled.dataset_size);
+      const double drawn = static_cast<double>(sampled.sample_size) / n;
+      const double rest = static_cast<double>(sampled.dataset_size - sampled.sample_size) / n;
+      return MixtureOfShifts({{0, rest}, {1, drawn}}, *mu, kUlp, true);
+    }
+  }
   ASSIGN_OR_RETURN(const ProfilePtr replaced, ReplacedInSample(event, inner, setting, 1, asked_by));
   // Rounded up: delta grows with q. Of n + 1 records each is in the sample with less.
   const double q = std::min(1.0, RoundUp(static_cast<double>(sampled.sample_size) /
@@ -178,6 +214,11 @@ absl::StatusOr<DirectedProfiles> SampledWithReplacementProfiles(
   const double q = -std::expm1(log_none);
   const double relative_error = 4 * kUlp * (m / n + 2);
   double mass = std::exp(log_none) / q;
+  const std::optional<Bounds> mu = setting.relation == NeighboringRelation::kAddOrRemoveOne
+                                       ? GaussianReplacement(inner, setting)
+                                       : std::nullopt;
+  std::vector<MixturePart> shifts = {{0, std::exp(log_none)}};
+  double largest_operations = 0;
   const size_t most_parts =
       inner[0].event->As<DiscreteGaussian>() != nullptr ? kMostTables : kMostParts;
   std::vector<MixedProfile::Part> parts;
@@ -194,12 +235,28 @@ absl::StatusOr<DirectedProfiles> SampledWithReplacementProfiles(
       rest += weight;
       continue;
     }
+    if (mu.has_value()) {
+      shifts.push_back({j, mass * q});
+      largest_operations = 8 * j + 16;
+      continue;
+    }
     ASSIGN_OR_RETURN(const ProfilePtr replaced,
                      ReplacedInSample(event, inner, setting, static_cast<int64_t>(j), asked_by));
     parts.push_back({replaced, std::min(1.0, weight)});
   }
-  const ProfilePtr drawn =
-      std::make_shared<MixedProfile>(std::move(parts), std::min(1.0, RoundUpNonNegative(rest, 64)));
+  rest = std::min(1.0, RoundUpNonNegative(rest, 64));
+  if (mu.has_value()) {
+    // One law without the record, so that the mixture itself is the pair: each part moves the sum
+    // by at most j replacements.
+    const DirectedProfiles mixture = MixtureOfShifts(
+        std::move(shifts), *mu, relative_error + largest_operations * kUlp + rest, rest == 0);
+    if (rest == 0) return mixture;
+    const auto told = [&](const ProfilePtr& profile) {
+      return std::make_shared<MixedProfile>(std::vector<MixedProfile::Part>{{profile, 1}}, rest);
+    };
+    return DirectedProfiles{told(mixture.remove), told(mixture.add)};
+  }
+  const ProfilePtr drawn = std::make_shared<MixedProfile>(std::move(parts), rest);
   return InThePlaceOfAnother(drawn, setting, std::min(1.0, RoundUp(q * (1 + relative_error), 4)));
 }
 

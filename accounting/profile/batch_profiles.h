@@ -14,17 +14,19 @@ namespace epsledger::accounting {
 
 // Each returns profiles that no pair of neighbors exceeds, at any epsilon. Under add-or-remove-one
 // dataset_size is the number of records with the privacy unit or without it, and the bound holds
-// for both. No lower bounds. UNIMPLEMENTED with the reason where the mathematics is not proved
-// here; the message names `asked_by`. REQUIRES: `event` is valid and holds the second argument;
-// group_size >= 1.
+// for both. Exact only as said below. UNIMPLEMENTED with the reason where the mathematics is not
+// proved here; the message names `asked_by`. REQUIRES: `event` is valid and holds the second
+// argument; group_size >= 1.
 
-// sampledWithoutReplacement, every relation. [BBG18] Thm 9 under replace-one. Where a data set has
-// fewer records than sample_size, all of them are taken.
+// sampledWithoutReplacement, every relation. [BBG18] Thm 9 under replace-one. Exact for Gaussian
+// releases under add-or-remove-one, with dataset_size records of which one is removed. Where a data
+// set has fewer records than sample_size, all of them are taken.
 absl::StatusOr<DirectedProfiles> SampledWithoutReplacementProfiles(
     const MechanismEvent& event, const SampledWithoutReplacement& sampled, const Setting& setting,
     int64_t group_size, Accountant asked_by);
 
-// sampledWithReplacement, every relation. [BBG18] Thm 10 under replace-one.
+// sampledWithReplacement, every relation. [BBG18] Thm 10 under replace-one. Exact as above where no
+// number of draws is negligible.
 absl::StatusOr<DirectedProfiles> SampledWithReplacementProfiles(
     const MechanismEvent& event, const SampledWithReplacement& sampled, const Setting& setting,
     int64_t group_size, Accountant asked_by);

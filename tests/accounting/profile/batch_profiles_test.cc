@@ -128,6 +128,7 @@ TEST(SampledWithoutReplacementProfiles, AreAttainedWhereARecordIsAddedOrRemoved)
     const auto profiles = Batches(SampledWithoutReplacement{4, 2, NestedEvent(noise.event)},
                                   NeighboringRelation::kAddOrRemoveOne);
     ASSERT_TRUE(profiles.ok());
+    EXPECT_EQ(profiles->remove->exact(), noise.event.As<Gaussian>() != nullptr);
     const auto p = OnGrid(WithoutReplacementLaw({-1, -1, -1, 1}, 2), noise.density, noise.reach);
     const auto q = OnGrid(WithoutReplacementLaw({-1, -1, -1}, 2), noise.density, noise.reach);
     for (const double epsilon : kEpsilons) {
@@ -148,6 +149,21 @@ TEST(SampledWithReplacementProfiles, AreAttainedByOneDraw) {
       EXPECT_NEAR(Upper(*one->remove, epsilon), Upper(*subset->remove, epsilon), 1e-12);
       EXPECT_NEAR(Upper(*one->add, epsilon), Upper(*subset->add, epsilon), 1e-12);
     }
+  }
+}
+
+// Under add-or-remove-one the Gaussian pair is the mixture of its numbers of draws: all others
+// contribute the opposite.
+TEST(SampledWithReplacementProfiles, AreAttainedByGaussiansWhereARecordIsAddedOrRemoved) {
+  const auto profiles = Batches(SampledWithReplacement{4, 3, MechanismEvent(Gaussian{1.5})},
+                                NeighboringRelation::kAddOrRemoveOne);
+  ASSERT_TRUE(profiles.ok());
+  EXPECT_TRUE(profiles->remove->exact());
+  const auto p = OnGrid(WithReplacementLaw({-1, -1, -1, 1}, 3), NormalDensity(1.5), 20);
+  const auto q = OnGrid(WithReplacementLaw({-1, -1, -1}, 3), NormalDensity(1.5), 20);
+  for (const double epsilon : kEpsilons) {
+    EXPECT_NEAR(Upper(*profiles->remove, epsilon), DeltaOf(p, q, epsilon), 1e-5);
+    EXPECT_NEAR(Upper(*profiles->add, epsilon), DeltaOf(q, p, epsilon), 1e-5);
   }
 }
 

@@ -312,7 +312,8 @@ absl::StatusOr<std::unique_ptr<Composition>> ComposeByPld(const std::vector<Use>
   std::optional<Bounds> mu;
   bool two_sided = true;
   const MechanismEvent* before = nullptr;
-  for (const Use& use : uses) {
+  const std::vector<Use> opened = options.group_size == 1 ? OpenRandomAllocations(uses) : uses;
+  for (const Use& use : opened) {
     if (ComposeGaussianMu({use}, setting).ok()) {
       gaussians.push_back(use);
       continue;

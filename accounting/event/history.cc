@@ -78,6 +78,20 @@ std::vector<Use> OpenBandedMatrixFactorizations(std::vector<Use> uses, const Set
   return uses;
 }
 
+std::vector<Use> OpenRandomAllocations(std::vector<Use> uses) {
+  for (Use& use : uses) {
+    const auto* allocation = use.event->As<RandomAllocation>();
+    if (allocation == nullptr || allocation->selected == 1) continue;
+    use.count = Times(use.count, static_cast<double>(allocation->selected));
+    use.opened =
+        MechanismEvent(RandomAllocation{.rounds = allocation->rounds / allocation->selected,
+                                        .selected = 1,
+                                        .event = allocation->event});
+    use.event = &*use.opened;
+  }
+  return uses;
+}
+
 bool ContainsNonPrivate(const MechanismEvent& event) {
   if (event.As<NonPrivate>() != nullptr) return true;
   bool found = false;

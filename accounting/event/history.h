@@ -45,6 +45,12 @@ std::vector<Use> Flatten(const MechanismEvent& event);
 // replaced. Not valid for groups, whose members may be in different parts.
 std::vector<Use> OpenBandedMatrixFactorizations(std::vector<Use> uses, const Setting& setting);
 
+// Replaces every randomAllocation of k > 1 of t rounds that is a use of its own by k times as many
+// uses of one of floor(t / k) rounds: first the rounds are split at random into k blocks of that
+// size, and the rest is not used; one round of each block is then a uniform choice of k ([FS25]
+// Lemma 3.2). Valid for one privacy unit.
+std::vector<Use> OpenRandomAllocations(std::vector<Use> uses);
+
 // True if the event is, or contains at any depth, a release without privacy.
 bool ContainsNonPrivate(const MechanismEvent& event);
 

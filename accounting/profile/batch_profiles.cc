@@ -19,6 +19,7 @@
 #include "accounting/profile/mixture_of_gaussians_profile.h"
 #include "accounting/profile/poisson_sampled_profile.h"
 #include "accounting/profile/profiles_of.h"
+#include "accounting/profile/random_allocation_profile.h"
 
 namespace epsledger::accounting {
 namespace {
@@ -293,6 +294,28 @@ absl::StatusOr<DirectedProfiles> TruncatedPoissonSampledProfiles(
     }
   }
   return *worst;
+}
+
+absl::StatusOr<DirectedProfiles> RandomAllocationProfilesOf(const MechanismEvent& event,
+                                                            const RandomAllocation& allocation,
+                                                            const Setting& setting,
+                                                            int64_t group_size,
+                                                            Accountant asked_by) {
+  if (group_size != 1) return UnknownEvent(asked_by, event, kGroup);
+  if (setting.relation == NeighboringRelation::kReplaceOne) {
+    return UnknownEvent(asked_by, event, "it is proved here for one record added or removed");
+  }
+  if (allocation.selected != 1) {
+    return UnknownEvent(asked_by, event, "inside another event only one round may be selected");
+  }
+  const std::vector<Use> inner = Flatten(*allocation.event);
+  if (setting.relation == NeighboringRelation::kReplaceSpecial &&
+      !IsMadeOfAddedNoise(*allocation.event)) {
+    return UnknownEvent(asked_by, event,
+                        "the output may tell in which round the record counts as nothing");
+  }
+  ASSIGN_OR_RETURN(const DirectedProfiles one, Unsampled(event, inner, setting, asked_by));
+  return RandomAllocationProfiles(one, allocation.rounds);
 }
 
 }  // namespace epsledger::accounting

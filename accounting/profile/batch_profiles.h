@@ -1,8 +1,9 @@
 #ifndef EPSLEDGER_ACCOUNTING_PROFILE_BATCH_PROFILES_H_
 #define EPSLEDGER_ACCOUNTING_PROFILE_BATCH_PROFILES_H_
 
-// The profiles of one use of an event on a batch that is full: where a record enters it, another
-// one leaves (accounting/profile/README.md, "Batches of a fixed size", with the proofs).
+// The profiles of one use of an event on batches other than Poisson samples
+// (accounting/profile/README.md, "Batches of a fixed size" and "Random allocation", with the
+// proofs).
 
 #include <cstdint>
 
@@ -37,6 +38,15 @@ absl::StatusOr<DirectedProfiles> SampledWithReplacementProfiles(
 absl::StatusOr<DirectedProfiles> TruncatedPoissonSampledProfiles(
     const MechanismEvent& event, const TruncatedPoissonSampled& sampled, const Setting& setting,
     int64_t group_size, Accountant asked_by);
+
+// randomAllocation of one round in `rounds`, where one record is added or removed, or becomes
+// nothing in releases with added noise. More than one selected round: OpenRandomAllocations
+// (history.h).
+absl::StatusOr<DirectedProfiles> RandomAllocationProfilesOf(const MechanismEvent& event,
+                                                            const RandomAllocation& allocation,
+                                                            const Setting& setting,
+                                                            int64_t group_size,
+                                                            Accountant asked_by);
 
 }  // namespace epsledger::accounting
 

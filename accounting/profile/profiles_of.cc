@@ -325,6 +325,9 @@ absl::StatusOr<DirectedProfiles> ProfilesOf(const MechanismEvent& event, const S
   if (const auto* sampled = event.As<TruncatedPoissonSampled>()) {
     return TruncatedPoissonSampledProfiles(event, *sampled, setting, group_size, asked_by);
   }
+  if (const auto* allocation = event.As<RandomAllocation>()) {
+    return RandomAllocationProfilesOf(event, *allocation, setting, group_size, asked_by);
+  }
   if (const auto* zcdp = event.As<Zcdp>(); zcdp != nullptr && (group_size == 1 || zcdp->xi == 0)) {
     // [BS16] Prop 27: rho-zCDP is k^2 rho-zCDP for groups of k.
     return Symmetric(Concentrated(

@@ -40,27 +40,29 @@ struct RatioLaw {
   double rounds = 1;
 };
 
-// Nodes from `low` to `high` around 1, and 0.
+// Nodes from `low` to `high` around 1, and 0. No two are close to each other.
 std::vector<double> NodesOf(double deviation, double low, double high) {
   deviation = std::clamp(deviation, 1e-12, 1.0);
+  low = std::min(low, 1 - 1e-9);
+  high = std::max(high, 1 + 1e-9);
   std::vector<double> nodes;
   for (double coarse = 1;; coarse *= 1.15) {
+    const auto step = [&](double x) {
+      const double near = std::max(kNear * deviation, kFar * std::abs(x - 1));
+      return coarse * std::min(near, kRelative * x);
+    };
     nodes.clear();
-    for (double x = 1; x > low && nodes.size() < 4 * kMostNodes;) {
+    for (double x = 1; x - low > 0.5 * step(x) && nodes.size() < 4 * kMostNodes; x -= step(x)) {
       nodes.push_back(x);
-      const double step = std::max(kNear * deviation, kFar * (1 - x));
-      x -= coarse * std::min(step, kRelative * x);
     }
     nodes.push_back(low);
     nodes.push_back(0);
     std::reverse(nodes.begin(), nodes.end());
-    for (double x = 1; nodes.size() < 4 * kMostNodes;) {
-      const double step = std::max(kNear * deviation, kFar * (x - 1));
-      x += coarse * std::min(step, kRelative * x);
-      if (!(x < high)) break;
+    double x = 1 + step(1);
+    for (; high - x > 0.5 * step(x) && nodes.size() < 4 * kMostNodes; x += step(x)) {
       nodes.push_back(x);
     }
-    if (high > 1) nodes.push_back(high);
+    nodes.push_back(high);
     if (nodes.size() <= kMostNodes) return nodes;
   }
 }
@@ -177,10 +179,12 @@ void Trim(RatioLaw& law, Direction direction) {
   size_t first = 1;
   long double below = 0;
   if (direction == Direction::kRemove) {
-    below = w[0];
-    while (first < last && below * v[first + 1] < kClipped) below += w[first++];
-    w[first] += below;
-    w[0] = 0;
+    if (w[0] * v[1] < kClipped) {
+      below = w[0];
+      w[0] = 0;
+      while (first < last && (below + w[first]) * v[first + 1] < kClipped) below += w[first++];
+      w[first] += below;
+    }
   } else {
     while (first < last && below + w[first] < kLeftOutMass) below += w[first++];
     w[0] += below;

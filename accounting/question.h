@@ -34,8 +34,9 @@ struct InverseTypeTwoErrorAt {
 };
 // delta(0), the largest advantage of a membership attack.
 struct Advantage {};
-// The mu fitted on type I errors in [alpha_min, 1 - alpha_min], with its regret. mu is `upper`, an
-// APPROXIMATION unless every event of the history is Gaussian.
+// The smallest mu with f >= G_mu on type I errors in [alpha_min, 1 - alpha_min], from above
+// (`upper`), with its regret. Labelled an APPROXIMATION unless every event of the history is
+// Gaussian: outside the range nothing is said, so the history is not proved to be mu-GDP.
 struct GaussianDpMu {
   double alpha_min = 0;
 };

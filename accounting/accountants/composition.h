@@ -29,8 +29,9 @@ class Composition {
   // For one direction, or for both: see TypeTwoErrorAt. Unless overridden, a lower bound from the
   // upper bounds that Delta returns ([DRS19] Prop 2.12).
   virtual absl::StatusOr<Guarantee> TypeTwoError(double type_one_error) const;
-  // Unless overridden, an APPROXIMATION with its regret from some 170 calls of Delta, which must
-  // cover both directions.
+  // The smallest mu of the range and its regret, both bounded from above, as an APPROXIMATION: the
+  // history need not be mu-GDP. Unless overridden, from some 170 calls of Delta, which must cover
+  // both directions.
   virtual absl::StatusOr<Guarantee> GaussianDpMu(double alpha_min) const;
 
   // True if every answer comes from the privacy loss distribution: PLD returns the same answers.

@@ -202,6 +202,7 @@ class PldComposed final : public Composition {
         Answer(absl::StrCat(kLossesTheorem, " ; [Gomez25], a fit on [alphaMin, 1 - alphaMin]"));
     answer.kind = GuaranteeKind::kApproximation;
     answer.upper = fit.mu;
+    if (two_sided_) answer.lower = fit.mu_lower;
     answer.regret = fit.regret;
     return answer;
   }

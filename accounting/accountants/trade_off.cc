@@ -173,6 +173,7 @@ class TradeOffComposed final : public Composition {
         Answer(absl::StrCat(kTensorProduct, " ; [Gomez25], a fit on [alphaMin, 1 - alphaMin]"));
     answer.kind = GuaranteeKind::kApproximation;
     answer.upper = summary.mu;
+    if (attained_) answer.lower = summary.mu_lower;
     answer.regret = summary.regret;
     return answer;
   }

@@ -9,28 +9,6 @@
 #include "accounting/numeric/rounding.h"
 
 namespace epsledger::accounting {
-namespace {
-
-// Returns bounds on the t with 1 - Phi(t) = p, 0 < p <= 1/2, widened until the tail, with its
-// error, proves them.
-Bounds UpperQuantileBounds(double p) {
-  const double t = NormalUpperQuantile(p);
-  const double log_p = std::log(p);
-  const double slack = kNormalRelativeError + 8 * kUnitRoundoff * (std::abs(log_p) + 1);
-  Bounds bounds{-kInfinity, kInfinity};
-  for (double width = 4 * kUnitRoundoff * (std::abs(t) + 1); width < 1; width *= 2) {
-    if (bounds.lower == -kInfinity && LogNormalCdf(-(t - width)) - slack >= log_p) {
-      bounds.lower = t - width;
-    }
-    if (bounds.upper == kInfinity && LogNormalCdf(-(t + width)) + slack <= log_p) {
-      bounds.upper = t + width;
-    }
-    if (bounds.lower != -kInfinity && bounds.upper != kInfinity) break;
-  }
-  return bounds;
-}
-
-}  // namespace
 
 Bounds GaussianTradeOff(Bounds mu, double alpha) {
   if (std::isnan(alpha) || std::isnan(mu.lower) || std::isnan(mu.upper)) return Bounds{0, 1};
@@ -38,13 +16,7 @@ Bounds GaussianTradeOff(Bounds mu, double alpha) {
   if (alpha <= 0) return Bounds{mu.upper == kInfinity ? 0.0 : 1.0, 1};
   if (alpha >= 1) return Bounds{0, 0};
   if (mu.upper == 0) return Bounds{1 - alpha, std::min(1.0, NextUp(1 - alpha))};
-  Bounds t;
-  if (alpha <= 0.5) {
-    t = UpperQuantileBounds(alpha);
-  } else {
-    const Bounds mirrored = UpperQuantileBounds(1 - alpha);  // 1 - alpha is exact
-    t = Bounds{-mirrored.upper, -mirrored.lower};
-  }
+  const Bounds t = NormalUpperQuantileBounds(alpha);
   // Phi rounded outward by its own error and that of the subtraction inside.
   const auto phi = [](double z, double sign) {
     const double value = NormalCdf(z);

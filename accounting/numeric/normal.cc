@@ -107,4 +107,28 @@ double NormalUpperQuantile(double p) {
   return kSqrt2 * boost::math::erfc_inv(2 * p, Policy());
 }
 
+Bounds NormalUpperQuantileBounds(double p) {
+  Bounds bounds{-kInfinity, kInfinity};
+  if (std::isnan(p)) return bounds;
+  if (p <= 0) return Bounds{kInfinity, kInfinity};
+  if (p >= 1) return Bounds{-kInfinity, -kInfinity};
+  if (p > 0.5) {
+    const Bounds mirrored = NormalUpperQuantileBounds(1 - p);  // 1 - p is exact
+    return Bounds{-mirrored.upper, -mirrored.lower};
+  }
+  const double t = NormalUpperQuantile(p);
+  const double log_p = std::log(p);
+  const double slack = kNormalRelativeError + 8 * kUnitRoundoff * (std::abs(log_p) + 1);
+  for (double width = 4 * kUnitRoundoff * (std::abs(t) + 1); width < 1; width *= 2) {
+    if (bounds.lower == -kInfinity && LogNormalCdf(-(t - width)) - slack >= log_p) {
+      bounds.lower = t - width;
+    }
+    if (bounds.upper == kInfinity && LogNormalCdf(-(t + width)) + slack <= log_p) {
+      bounds.upper = t + width;
+    }
+    if (bounds.lower != -kInfinity && bounds.upper != kInfinity) break;
+  }
+  return bounds;
+}
+
 }  // namespace epsledger::accounting

@@ -7,6 +7,8 @@
 
 #include <array>
 
+#include "accounting/numeric/bounds.h"
+
 namespace epsledger::accounting {
 
 inline constexpr double kLogSqrt2Pi = 0.91893853320467274178;
@@ -36,6 +38,11 @@ double NormalQuantile(double p);
 
 // Returns the z with 1 - Phi(z) = p, without forming 1 - p.
 double NormalUpperQuantile(double p);
+
+// Returns bounds on the t with 1 - Phi(t) = p, widened until LogNormalCdf, with its error, proves
+// them; a few ulp of 1 + |t| wide. p in [0, 1]: {inf, inf} at 0, {-inf, -inf} at 1. NaN gives
+// {-inf, inf}.
+Bounds NormalUpperQuantileBounds(double p);
 
 }  // namespace epsledger::accounting
 

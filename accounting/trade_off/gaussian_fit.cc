@@ -16,6 +16,8 @@ namespace {
 constexpr int kLines = 160;
 constexpr double kFirstEpsilon = 0.25;
 constexpr double kNegligibleShare = 1e-4;
+constexpr double kFlattestEpsilon = 350;
+constexpr double kFlatStep = 1.02;
 // f >= f_{epsilon_i, delta_i} for every line, in both orders ([DRS19] Prop 2.5 and 2.12).
 class EnvelopeOfLines : public TradeOffFunction::Representation {
  public:
@@ -33,7 +35,8 @@ class EnvelopeOfLines : public TradeOffFunction::Representation {
       const double flat = RoundDown(std::exp(-line.epsilon), 4) * (1 - line.delta - alpha);
       lower = std::max({lower, steep, flat});
     }
-    return Bounds{RoundDownNonNegative(lower, 4), RoundUp(1 - alpha)};
+    // The envelope itself, which is all that is promised. A difference is off by a few ulp of 1.
+    return Bounds{RoundDownNonNegative(lower, 4), std::min(RoundUp(1 - alpha), lower + 0x1p-48)};
   }
 
   // delta is convex in e^epsilon, so it lies below its chords; the pair is its own reverse.
@@ -64,12 +67,18 @@ class EnvelopeOfLines : public TradeOffFunction::Representation {
 absl::StatusOr<GaussianSummary> FitGaussian(absl::FunctionRef<double(double epsilon)> delta_above,
                                             double smallest_alpha) {
   RETURN_IF_ERROR(CheckInterval("smallestAlpha", smallest_alpha, Interval{0, 0.5, false, false}));
-  // The slopes of f on [smallest_alpha, 1 - smallest_alpha] are within 1 / smallest_alpha.
+  // The slopes of f on [smallest_alpha, 1 - smallest_alpha] are below 1 / smallest_alpha.
   const double end = std::log((1 - smallest_alpha) / smallest_alpha);
   // Beyond some epsilon delta is negligible compared with smallest_alpha.
   double highest = kFirstEpsilon;
   while (highest < end && delta_above(highest) > kNegligibleShare * smallest_alpha) highest *= 2;
   highest = std::min(highest, end);
+  // Where it is not, f(1 - smallest_alpha) is far smaller than smallest_alpha, and so are the
+  // slopes.
+  double flattest = end;
+  while (flattest < kFlattestEpsilon && delta_above(flattest) > kNegligibleShare * smallest_alpha) {
+    flattest *= kFlatStep * kFlatStep;
+  }
   std::vector<EnvelopeOfLines::Line> lines;
   lines.reserve(kLines + 1);
   for (int i = 0; i < kLines; ++i) {
@@ -77,6 +86,9 @@ absl::StatusOr<GaussianSummary> FitGaussian(absl::FunctionRef<double(double epsi
     lines.push_back({epsilon, delta_above(epsilon)});
   }
   if (end > highest) lines.push_back({end, lines.back().delta});
+  for (double epsilon = end * kFlatStep; epsilon < flattest; epsilon *= kFlatStep) {
+    lines.push_back({epsilon, delta_above(epsilon)});
+  }
   return SummarizeAsGaussian(TradeOffFunction(std::make_shared<EnvelopeOfLines>(std::move(lines))),
                              smallest_alpha);
 }

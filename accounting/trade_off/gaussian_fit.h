@@ -8,9 +8,10 @@
 namespace epsledger::accounting {
 
 // Returns SummarizeAsGaussian of a guarantee that is expensive to evaluate: delta_above(epsilon) >=
-// delta in both orders of every pair. Calls delta_above some 170 times, at epsilon >= 0; between
-// these points f is bounded below by their f_{epsilon, delta}, so mu is too large rather than too
-// small (some 1e-3). Still an APPROXIMATION. INVALID_ARGUMENT unless smallest_alpha is in (0, 1/2).
+// delta in both orders of every pair. Calls delta_above some 170 times, at epsilon >= 0, and up to
+// 160 more where mu is large; between these points f is bounded below by their f_{epsilon, delta},
+// so mu is above the smallest one by some 1e-3. The regret is that against these lines.
+// INVALID_ARGUMENT unless smallest_alpha is in (0, 1/2).
 absl::StatusOr<GaussianSummary> FitGaussian(absl::FunctionRef<double(double epsilon)> delta_above,
                                             double smallest_alpha);
 

@@ -230,6 +230,10 @@ double TabulatedTradeOff::Interpolate(const std::vector<Point>& hull, double x) 
   return left->g + (right->g - left->g) * ((x - left->x) / (right->x - left->x));
 }
 
+double TabulatedTradeOff::InterceptBelow(double x) const {
+  return RoundDown(Interpolate(below_, x), 8);
+}
+
 Bounds TabulatedTradeOff::Delta(double epsilon) const {
   if (std::isnan(epsilon)) return Bounds{0, 1};
   const double x = std::exp(std::min(epsilon, kLargestEpsilon));

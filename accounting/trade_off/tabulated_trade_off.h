@@ -53,6 +53,8 @@ class TabulatedTradeOff {
   Bounds At(double alpha) const;
   // Bounds on the delta of (P, Q) between the samples, to 1e-11 or so; epsilon finite.
   Bounds Delta(double epsilon) const;
+  // Returns g <= 1 - delta(log x): f(alpha) >= g - x alpha for every alpha. x >= 0.
+  double InterceptBelow(double x) const;
 
  private:
   struct Point {

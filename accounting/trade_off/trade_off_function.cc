@@ -82,6 +82,10 @@ class TableFunction : public TradeOffFunction::Representation {
   Bounds AtZero() const override { return table_->At(0); }
   Bounds At(double alpha) const override { return table_->At(alpha); }
   Bounds Delta(double epsilon) const override { return table_->Delta(epsilon); }
+  LineBelow LineAt(double epsilon) const override {
+    const double x = std::exp(epsilon);
+    return LineBelow{RoundUp(x), table_->InterceptBelow(x)};
+  }
   bool symmetric() const override { return true; }
 
  private:
@@ -149,6 +153,15 @@ Bounds TradeOffFunction::Representation::InverseDelta(double epsilon) const {
   const double floor = RoundDownNonNegative(told, 2);
   return Bounds{std::max(floor, told + std::exp(epsilon) * reverse.lower - slack),
                 std::min(1.0, std::max(floor, told + std::exp(epsilon) * reverse.upper + slack))};
+}
+
+LineBelow TradeOffFunction::Representation::LineAt(double epsilon) const {
+  const double slope = std::exp(epsilon);
+  if (epsilon >= 0) return LineBelow{RoundUp(slope), RoundDown(1 - Delta(epsilon).upper)};
+  // 1 - delta(epsilon) = e^epsilon (1 - delta(-epsilon) of the reverse pair): a small one keeps its
+  // digits.
+  return LineBelow{RoundUp(slope),
+                   RoundDown(slope * RoundDown(1 - InverseDelta(-epsilon).upper), 2)};
 }
 
 TradeOffFunction TradeOffFunction::Identity() { return Gaussian(Bounds{0, 0}); }
@@ -229,6 +242,10 @@ Bounds TradeOffFunction::InverseDelta(double epsilon) const {
     return Bounds{RoundDownNonNegative(1 - InverseAt(0).upper), InverseDelta(kFarEpsilon).upper};
   }
   return representation_->InverseDelta(epsilon);
+}
+
+LineBelow TradeOffFunction::LineAt(double epsilon) const {
+  return representation_->LineAt(epsilon);
 }
 
 bool TradeOffFunction::symmetric() const { return representation_->symmetric(); }

@@ -15,6 +15,12 @@
 
 namespace epsledger::accounting {
 
+// A line below a trade-off function: f(alpha) >= intercept - slope * alpha for alpha in [0, 1].
+struct LineBelow {
+  double slope;
+  double intercept;
+};
+
 // A trade-off function f = T(null, alternative): f(alpha) is the smallest type II error that a test
 // with type I error alpha can have ([DRS19] Def 2.1). f is convex, continuous, non-increasing and
 // at most 1 - alpha, and every such function is one ([DRS19] Prop 2.2). Larger f is more private.
@@ -63,6 +69,10 @@ class TradeOffFunction {
   Bounds InverseAt(double alpha) const;
   Bounds InverseDelta(double epsilon) const;
 
+  // Returns the line of slope e^epsilon that touches f from below, lowered by its error: f(alpha) =
+  // sup over epsilon of 1 - delta(epsilon) - e^epsilon alpha. epsilon in [-700, 700].
+  LineBelow LineAt(double epsilon) const;
+
   // True if f is known to be its own inverse.
   bool symmetric() const;
 
@@ -83,6 +93,7 @@ class TradeOffFunction {
     // The defaults derive their answer from At and Delta.
     virtual Bounds InverseAt(double alpha) const;
     virtual Bounds InverseDelta(double epsilon) const;
+    virtual LineBelow LineAt(double epsilon) const;
     virtual bool symmetric() const { return false; }
     virtual std::optional<Bounds> gaussian_mu() const { return std::nullopt; }
     virtual std::optional<Bounds> laplace_theta() const { return std::nullopt; }

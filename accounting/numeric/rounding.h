@@ -44,8 +44,8 @@ inline double RoundDownNonNegative(double x, double operations = 1) {
   return y > 0 ? y : 0;
 }
 
-// 1 - x for x in [0, 1], exactly or rounded outward: the difference is exact for x >= 1/2 (Sterbenz)
-// and for x = 0.
+// 1 - x for x in [0, 1], exactly or rounded outward: the difference is exact for x >= 1/2
+// (Sterbenz) and for x = 0.
 inline double OneMinusUp(double x) {
   return x == 0 || x >= 0.5 ? 1 - x : std::fmin(1.0, NextUp(1 - x));
 }

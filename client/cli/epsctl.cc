@@ -76,6 +76,7 @@ ExitCode RunEpsctl(const std::vector<std::string>& arguments, Terminal& terminal
   AddCompareCommand(app, invocation);
   AddCalibrateCommand(app, invocation);
   AddCurveCommand(app, invocation);
+  AddAttackCommand(app, invocation);
   AddAuditCommand(app, invocation);
   AddTokenCommands(app, invocation);
   AddProposalCommands(app, invocation);

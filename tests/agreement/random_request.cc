@@ -205,7 +205,7 @@ bool HasParameter(const MechanismEvent& event, std::string_view name) {
 
 void Draw::SetQuery(const MechanismEvent* first, v1::Query* query) {
   static constexpr std::initializer_list<double> kLargeEpsilons = {0, 5e-324, 1e6, 1e300};
-  switch (Integer(1, first == nullptr ? 9 : 10)) {
+  switch (Integer(1, first == nullptr ? 12 : 13)) {
     case 1:
       return query->set_epsilon_at_delta(Delta());
     case 2:
@@ -230,6 +230,12 @@ void Draw::SetQuery(const MechanismEvent* first, v1::Query* query) {
       query->mutable_central_limit();
       if (OneIn(2)) query->mutable_central_limit()->set_type_one_error(TypeOneError());
       return;
+    case 10:
+      return query->set_true_positive_rate_at(TypeOneError());
+    case 11:
+      return query->set_bayes_success_at(LogUniform(1e-9, 0.999, {5e-324, 0.5, 1 - 0x1p-53}));
+    case 12:
+      return query->set_reconstruction_success_at(TypeOneError());
     default:
       break;
   }
@@ -283,6 +289,9 @@ v1::ComputeRequest RandomRequest(uint64_t seed) {
                            request.accountant() == v1::Accountant::BEST;
   draw.SetQuery(history.empty() || slow_search ? nullptr : &history.front(),
                 request.mutable_query());
+  if (request.query().has_bayes_success_at() || request.query().has_reconstruction_success_at()) {
+    request.clear_adjacency();  // one number for both directions
+  }
   return request;
 }
 

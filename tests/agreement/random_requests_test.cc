@@ -109,9 +109,14 @@ bool IsTypeTwoError(const v1::Query& query) {
   return query.kind_case() == v1::Query::kTypeTwoErrorAt ||
          query.kind_case() == v1::Query::kInverseTypeTwoErrorAt;
 }
+bool IsAttackSuccess(const v1::Query& query) {
+  return query.has_true_positive_rate_at() || query.has_bayes_success_at() ||
+         query.has_reconstruction_success_at();
+}
 // The queries whose `upper` is a bound on one number, the smaller the better.
 bool IsBoundedAbove(const v1::Query& query) {
-  return IsDelta(query) || query.kind_case() == v1::Query::kEpsilonAtDelta ||
+  return IsDelta(query) || IsAttackSuccess(query) ||
+         query.kind_case() == v1::Query::kEpsilonAtDelta ||
          query.kind_case() == v1::Query::kEpsilonAtLogDelta ||
          query.kind_case() == v1::Query::kRenyiDivergenceAtOrder;
 }
@@ -142,7 +147,8 @@ void ExpectHonest(const v1::ComputeRequest& request, const v1::ComputeResponse& 
         response.has_lower() ? std::optional(response.lower()) : std::nullopt}) {
     if (!bound.has_value()) continue;
     EXPECT_GE(*bound, 0);
-    if (IsDelta(request.query()) || IsTypeTwoError(request.query())) {
+    if (IsDelta(request.query()) || IsTypeTwoError(request.query()) ||
+        IsAttackSuccess(request.query())) {
       EXPECT_LE(*bound, 1);
     }
   }

@@ -92,6 +92,27 @@ class Accounting(unittest.TestCase):
             self.assertEqual(point.kind, "UPPER_BOUND")
         self.assertEqual((curve[0].true_positive_rate_upper, curve[-1].type_two_error_lower), (0, 0))
 
+    def test_attacks_on_a_gaussian_are_those_of_its_closed_form(self):
+        event = Gaussian(noise_multiplier=2)  # four of them are mu = 1
+        for answer, truth in (
+                (accounting.advantage(event, count=4), 2 * NORMAL.cdf(0.5) - 1),
+                (accounting.true_positive_rate(event, count=4, false_positive_rate=0.5), NORMAL.cdf(1)),
+                (accounting.bayes_success(event, count=4, prior=0.5), NORMAL.cdf(0.5)),
+                (accounting.reconstruction_success(event, count=4, baseline=0.1),
+                 NORMAL.cdf(1 - NORMAL.inv_cdf(0.9))),
+                (accounting.gaussian_summary(event, count=4, alpha_min=1e-6).mu, 1)):
+            self.assertGreaterEqual(answer, truth - 1e-12)
+            self.assertAlmostEqual(answer, truth, delta=1e-6)
+            self.assertEqual(answer.kind, "UPPER_BOUND")
+        sampled = accounting.gaussian_summary(STEP, count=1000, alpha_min=1e-4)
+        self.assertEqual(sampled.mu.kind, "APPROXIMATION")
+        self.assertLessEqual(sampled.mu.lower, sampled.mu)
+        self.assertTrue(0 <= sampled.regret < 0.1)
+        # Without the output an attacker is right with the larger prior.
+        self.assertAlmostEqual(accounting.bayes_success([], prior=0.8), 0.8, delta=1e-12)
+        with self.assertRaisesRegex(ValueError, "query.bayesSuccessAt: got 1"):
+            accounting.bayes_success(event, prior=1)
+
     def test_a_profile_falls(self):
         profile = accounting.privacy_profile(STEP, count=1000, epsilons=[0, 0.5, 1, 2])
         self.assertEqual([epsilon for epsilon, _ in profile], [0, 0.5, 1, 2])

@@ -247,6 +247,37 @@ const std::vector<GlossaryEntry>& Glossary() {
       {kTerm, "trade-off-function",
        "The smallest type II error of a membership test at each type I error.", "",
        "Dong, Roth, Su 2019"},
+      {kTerm, "advantage",
+       "The largest difference between the true and the false positive rate of a membership test: "
+       "delta at epsilon 0, the total variation distance.",
+       "", "accounting/trade_off/README.md, \"Attacks\""},
+      {kTerm, "true-positive-rate",
+       "The share of members that a membership test finds. At a false positive rate it is at most "
+       "1 "
+       "minus the trade-off function there: TPR at FPR.",
+       "`epsctl attack --fpr` bounds it.", "Dong, Roth, Su 2019"},
+      {kTerm, "false-positive-rate",
+       "The share of non-members that a membership test takes for members: its type I error.", "",
+       "Dong, Roth, Su 2019"},
+      {kTerm, "bayes-success",
+       "The largest probability that a membership attack is right, if the record is in the data "
+       "set "
+       "with a known prior probability. 1 minus it is the Bayes risk.",
+       "`epsctl attack --prior` bounds it.", "accounting/trade_off/README.md, \"Attacks\""},
+      {kTerm, "reconstruction",
+       "Guessing a record from the output when all other records are known. If no guess without "
+       "the output succeeds with a probability above the baseline, none with it succeeds with more "
+       "than 1 minus the trade-off function at the baseline.",
+       "`epsctl attack --baseline` bounds it.",
+       "Hayes, Mahloujifar, Balle 2023; Balle, Cherubin, Hayes 2022"},
+      {kTerm, "attribute-inference",
+       "Reconstruction of one attribute of a record whose other attributes are known. The baseline "
+       "is the prior probability of its most likely value.",
+       "`epsctl attack --baseline` bounds it.", "accounting/trade_off/README.md, \"Attacks\""},
+      {kTerm, "regret",
+       "What is lost by stating one mu instead of a trade-off curve: how far the curve must be "
+       "moved, in both errors, until that of mu covers it.",
+       "", "Kaissis, Kolek, Balle, Hayes 2024, Thm 2"},
       {kTerm, "upper-bound", "A number that the truth does not exceed, rounding included.", "", ""},
       {kTerm, "lower-bound", "A number that the truth is not below, rounding included.", "", ""},
       {kTerm, "approximation",

@@ -73,6 +73,17 @@ class Calibration:
 
 
 @dataclasses.dataclass(frozen=True)
+class GaussianSummary:
+    """A trade-off curve in one number."""
+
+    #: At least the smallest mu of the range. Its kind is "APPROXIMATION" unless every event is Gaussian: outside the
+    #: range nothing is said, so the events are not proved to be mu-GDP.
+    mu: Bound
+    #: How far the curve must be moved, in both errors, until that of mu covers it. None if the accountant has no curve.
+    regret: Optional[float]
+
+
+@dataclasses.dataclass(frozen=True)
 class TradeOffPoint:
     """What an attacker can do who sees the output of one of two neighboring data sets.
 
@@ -120,6 +131,38 @@ def privacy_profile(events: Events, *, epsilons: Iterable[float], count: int = 1
     """Returns (epsilon, delta >= the smallest at this epsilon) at up to 1,000 finite epsilons."""
     answer = _call("GetPrivacyProfile", _request(events, count, options, epsilons=list(epsilons)))
     return [(float(point.get("epsilon", 0.0)), Bound.from_json(point["delta"])) for point in answer.get("points", [])]
+
+
+def advantage(events: Events, *, count: int = 1, **options: Any) -> Bound:
+    """Returns at least the largest true minus false positive rate of a membership test on the outputs of all events
+    together: delta at epsilon 0, the total variation distance."""
+    return _compute(events, count, {"advantage": {}}, options)
+
+
+def true_positive_rate(events: Events, *, false_positive_rate: float, count: int = 1, **options: Any) -> Bound:
+    """Returns at least the largest true positive rate of a membership test with this false positive rate, in
+    [0, 1]."""
+    return _compute(events, count, {"truePositiveRateAt": false_positive_rate}, options)
+
+
+def bayes_success(events: Events, *, prior: float, count: int = 1, **options: Any) -> Bound:
+    """Returns at least the largest probability with which a membership attack is right, if the record is in the data
+    set with probability `prior`, in (0, 1). 1 minus it is the Bayes risk."""
+    return _compute(events, count, {"bayesSuccessAt": prior}, options)
+
+
+def reconstruction_success(events: Events, *, baseline: float, count: int = 1, **options: Any) -> Bound:
+    """Returns at least the largest probability with which an attacker who knows all other records reconstructs one, or
+    infers an attribute of it. baseline, in [0, 1]: the largest probability with which any guess succeeds without the
+    output; for an attribute the prior probability of its most likely value."""
+    return _compute(events, count, {"reconstructionSuccessAt": baseline}, options)
+
+
+def gaussian_summary(events: Events, *, alpha_min: float, count: int = 1, **options: Any) -> GaussianSummary:
+    """Returns the smallest mu of which the Gaussian trade-off curve lies below that of all events together for type I
+    errors in [alpha_min, 1 - alpha_min], and what is lost by stating it. alpha_min in (0, 1/2)."""
+    answer = _call("Compute", _request(events, count, options, query={"gaussianDpMu": {"alphaMin": alpha_min}}))
+    return GaussianSummary(mu=Bound.from_json(answer), regret=float(answer["regret"]) if "regret" in answer else None)
 
 
 def compare(events: Events, *, delta: float, count: int = 1, relation: str = "ADD_OR_REMOVE_ONE",

@@ -1,5 +1,5 @@
-// The commands that need no server: compare, calibrate, curve and audit. None of them connects, so
-// the tests say no server either.
+// The commands that need no server: compare, calibrate, curve, attack and audit. None of them
+// connects, so the tests say no server either.
 
 #include <unistd.h>
 #include "gmock/gmock.h"
@@ -441,6 +441,34 @@ TEST(Curve, OfAnAccountantThatCannotAnswerFailsWithItsReason) {
   EXPECT_THAT(outcome.out, IsEmpty());
 }
 
+TEST(Attack, PrintsWhatAnAttackerCanDoAtMost) {
+  const std::vector<std::string> command = {"attack",  "--gaussian", "1",          "--fpr", "0.5",
+                                            "--prior", "0.5",        "--baseline", "0.1"};
+  const Outcome outcome = EpsctlAs("csv", command);
+  EXPECT_EQ(outcome.code, ExitCode::kOk) << outcome.err;
+  const std::vector<std::string> lines = Lines(outcome.out);
+  ASSERT_THAT(lines, SizeIs(6));
+  EXPECT_THAT(lines[0], StartsWith("attack,at most,at least,regret,kind,"));
+  const std::vector<v1::ComputeResponse> answers = [&] {
+    std::vector<v1::ComputeResponse> all;
+    for (const std::string& line : Lines(EpsctlAs("jsonl", command).out)) {
+      all.push_back(FromJson<v1::ComputeResponse>(line));
+    }
+    return all;
+  }();
+  ASSERT_THAT(answers, SizeIs(5));
+  EXPECT_EQ(answers[1].id(), "TPR at FPR 0.5");
+  // 2 Phi(1/2) - 1, Phi(1), Phi(1/2), 1 - Phi(Phi^-1(.9) - 1).
+  EXPECT_NEAR(answers[0].upper(), 0.382924922548026, 1e-9);
+  EXPECT_NEAR(answers[1].upper(), 0.841344746068543, 1e-9);
+  EXPECT_NEAR(answers[2].upper(), 0.691462461274013, 1e-9);
+  EXPECT_NEAR(answers[3].upper(), 0.389143691645361, 1e-9);
+  EXPECT_NEAR(answers[4].upper(), 1, 1e-9);
+  EXPECT_NEAR(answers[4].regret(), 0, 1e-9);
+  EXPECT_THAT(Epsctl({"attack", "--gaussian", "1", "--prior", "1"}).err,
+              HasSubstr("query.bayesSuccessAt: got 1, want in (0, 1)"));
+}
+
 TEST(Calculator, HelpTeachesByExample) {
   EXPECT_THAT(Epsctl({"compare", "--help"}).out,
               AllOf(HasSubstr("epsctl compare --gaussian"), HasSubstr("--events"),
@@ -450,9 +478,9 @@ TEST(Calculator, HelpTeachesByExample) {
   EXPECT_THAT(Epsctl({"curve", "--help"}).out, AllOf(HasSubstr("--profile"), HasSubstr("--at")));
 }
 
-// What the help says works: every example of the three commands.
+// What the help says works: every example of these commands.
 TEST(Calculator, ExamplesOfTheHelpRun) {
-  for (const char* command : {"compare", "calibrate", "curve"}) {
+  for (const char* command : {"compare", "calibrate", "curve", "attack"}) {
     int examples = 0;
     std::string pending;
     for (const std::string& line : Lines(Epsctl({command, "--help"}).out)) {

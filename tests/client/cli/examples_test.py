@@ -18,7 +18,7 @@ import urllib.error
 
 from command_tree import ServedLedger, walk
 
-NO_SERVER = {"compute", "compare", "curve", "explain", "completion", "version"}
+NO_SERVER = {"attack", "compute", "compare", "curve", "explain", "completion", "version"}
 RELATION = ("--relation", "add-or-remove-one")
 
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "accounting/analytics/selection.h"
 #include "accounting/event/domain.h"
 #include "accounting/event/status_macros.h"
 #include "accounting/numeric/log_space.h"
@@ -71,6 +72,12 @@ absl::StatusOr<ApproximateDpParameters> ApproximateDpOf(const MechanismEvent& ev
   if (const auto* flip = event.As<PermuteAndFlip>())
     return ApproximateDpParameters{flip->epsilon, 0};
   if (const auto* pure = event.As<PureDp>()) return ApproximateDpParameters{pure->epsilon, 0};
+  if (const auto* noisy_max = event.As<ReportNoisyMax>()) {
+    return ApproximateDpParameters{NoisyMaxEpsilon(*noisy_max, setting), 0};
+  }
+  if (const auto* sparse = event.As<AboveThreshold>()) {
+    return ApproximateDpParameters{AboveThresholdEpsilon(*sparse, setting), 0};
+  }
   if (const auto* approximate = event.As<ApproximateDp>()) {
     return ApproximateDpParameters{approximate->epsilon, approximate->delta};
   }

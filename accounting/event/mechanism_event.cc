@@ -11,6 +11,8 @@ namespace {
 bool Equal(double a, double b) { return a == b; }
 bool Equal(int64_t a, int64_t b) { return a == b; }
 bool Equal(const std::string& a, const std::string& b) { return a == b; }
+bool Equal(bool a, bool b) { return a == b; }
+bool Equal(Noise a, Noise b) { return a == b; }
 bool Equal(const NestedEvent& a, const NestedEvent& b) {
   if (!a.has_value() || !b.has_value()) return a.has_value() == b.has_value();
   return *a == *b;
@@ -44,6 +46,8 @@ bool EqualFields(const Event& a, const Event& b) {
 
 void Append(std::string& out, double x) { out += FormatDouble(x); }
 void Append(std::string& out, int64_t x) { out += std::to_string(x); }
+void Append(std::string& out, bool x) { out += x ? "true" : "false"; }
+void Append(std::string& out, Noise noise) { out += NoiseName(noise); }
 void Append(std::string& out, const std::string& text) {
   out += '"';
   for (const char c : Printable(text)) {  // one line, whatever the caller sent
@@ -112,6 +116,21 @@ std::string Describe(const MechanismEvent& event) {
   std::string out;
   Append(out, event);
   return out;
+}
+
+std::string NoiseName(Noise noise) {
+  switch (noise) {
+    case Noise::kLaplace:
+      return "LAPLACE";
+    case Noise::kExponential:
+      return "EXPONENTIAL";
+    case Noise::kGumbel:
+      return "GUMBEL";
+    case Noise::kGaussian:
+      return "GAUSSIAN";
+  }
+  const int number = static_cast<int>(noise);
+  return number == 0 ? "KIND_UNSPECIFIED" : std::to_string(number);
 }
 
 std::string JsonName(const char* snake_case) {

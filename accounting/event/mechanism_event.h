@@ -400,6 +400,49 @@ struct NonPrivate {
   }
 };
 
+// The law of the noise of an event that exists with several. Numbers as in
+// proto/epsledger/v1/mechanism.proto, stored in ledgers: never renumber.
+enum class Noise : uint8_t { kLaplace = 1, kExponential = 2, kGumbel = 3, kGaussian = 4 };
+
+// "LAPLACE", "EXPONENTIAL", ...; "KIND_UNSPECIFIED" for 0 and the number for any other value.
+std::string NoiseName(Noise noise);
+
+// The index of the largest of several scores, with independent noise of scale noise_multiplier *
+// contribution on each; nothing else. noise: LAPLACE, EXPONENTIAL (one-sided: permute-and-flip) or
+// GUMBEL (the exponential mechanism). monotonic: adding a record never lowers a score, or for all
+// records never raises one.
+struct ReportNoisyMax {
+  static constexpr uint8_t kTag = 30;
+  static constexpr const char* kName = "report_noisy_max";
+  Noise noise{};
+  double noise_multiplier = 0;
+  bool monotonic = false;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("noise", s.noise);
+    v("noise_multiplier", s.noise_multiplier);
+    v("monotonic", s.monotonic);
+  }
+};
+
+// The sparse vector technique with Laplace noise: says of each query whether it is above a noisy
+// threshold, until `cutoff` of them are. Any number of queries, chosen adaptively.
+struct AboveThreshold {
+  static constexpr uint8_t kTag = 31;
+  static constexpr const char* kName = "above_threshold";
+  double threshold_noise_multiplier = 0;
+  double query_noise_multiplier = 0;
+  int64_t cutoff = 0;
+  bool monotonic = false;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("threshold_noise_multiplier", s.threshold_noise_multiplier);
+    v("query_noise_multiplier", s.query_noise_multiplier);
+    v("cutoff", s.cutoff);
+    v("monotonic", s.monotonic);
+  }
+};
+
 // A closed sum type of the events above.
 class MechanismEvent {
  public:
@@ -409,7 +452,8 @@ class MechanismEvent {
                    RenyiCurve, TradeOffCurve, MixtureOfGaussians, PoissonSampled,
                    TruncatedPoissonSampled, SampledWithoutReplacement, SampledWithReplacement,
                    RandomAllocation, Composed, SelfComposed, TreeAggregation,
-                   BandedMatrixFactorization, RepeatAndSelect, UnverifiedClaim, NonPrivate>;
+                   BandedMatrixFactorization, RepeatAndSelect, UnverifiedClaim, NonPrivate,
+                   ReportNoisyMax, AboveThreshold>;
 
   template <class Event, class = std::enable_if_t<std::is_constructible_v<Kind, Event> &&
                                                   !std::is_same_v<std::decay_t<Event>, Kind>>>

@@ -235,6 +235,20 @@ class Validator {
     return CheckText(at + ".reason", e.reason);
   }
 
+  absl::Status CheckKind(const ReportNoisyMax& e, const std::string& at, int) {
+    if (e.noise != Noise::kLaplace && e.noise != Noise::kExponential && e.noise != Noise::kGumbel) {
+      return OutOfDomain(at + ".noise", NoiseName(e.noise), "LAPLACE, EXPONENTIAL or GUMBEL");
+    }
+    return CheckInterval(at + ".noiseMultiplier", e.noise_multiplier, kPositive);
+  }
+  absl::Status CheckKind(const AboveThreshold& e, const std::string& at, int) {
+    RETURN_IF_ERROR(
+        CheckInterval(at + ".thresholdNoiseMultiplier", e.threshold_noise_multiplier, kPositive));
+    RETURN_IF_ERROR(
+        CheckInterval(at + ".queryNoiseMultiplier", e.query_noise_multiplier, kPositive));
+    return CheckRange(at + ".cutoff", e.cutoff, 1, kMaxEventCount);
+  }
+
   int64_t nodes_ = 0;
 };
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "accounting/analytics/selection.h"
 #include "accounting/classical/approximate_dp.h"
 #include "accounting/classical/basic_and_advanced.h"
 #include "accounting/event/added_noise.h"
@@ -303,6 +304,16 @@ absl::StatusOr<DirectedProfiles> ProfilesOf(const MechanismEvent& event, const S
   }
   if (const auto* pure = event.As<PureDp>()) {
     return Symmetric(Declared(pure->epsilon, 0, group_size, true));
+  }
+  if (const auto* noisy_max = event.As<ReportNoisyMax>()) {
+    const double epsilon = NoisyMaxEpsilon(*noisy_max, setting);
+    if (noisy_max->noise != Noise::kGumbel)
+      return Symmetric(Declared(epsilon, 0, group_size, false));
+    return Symmetric(std::make_shared<BoundedRangeProfile>(
+        group_size == 1 ? epsilon : RoundUpNonNegative(epsilon * group)));
+  }
+  if (const auto* sparse = event.As<AboveThreshold>()) {
+    return Symmetric(Declared(AboveThresholdEpsilon(*sparse, setting), 0, group_size, false));
   }
   if (const auto* approximate = event.As<ApproximateDp>()) {
     return Symmetric(Declared(approximate->epsilon, approximate->delta, group_size, true));

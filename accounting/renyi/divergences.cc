@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "accounting/analytics/selection.h"
 #include "accounting/classical/basic_and_advanced.h"
 #include "accounting/classical/truncated_batch.h"
 #include "accounting/event/added_noise.h"
@@ -51,12 +52,30 @@ std::optional<double> JointNoiseMultiplier(const std::vector<Use>& uses, double 
 }
 
 // Returns the epsilon of an event of which only epsilon-DP is used.
-std::optional<double> PureEpsilon(const MechanismEvent& event, double shift) {
+std::optional<double> PureEpsilon(const MechanismEvent& event, const Setting& setting) {
   if (const auto* discrete = event.As<DiscreteLaplace>()) {
-    return RoundUp(discrete->noise_parameter * shift * static_cast<double>(discrete->sensitivity));
+    return RoundUp(discrete->noise_parameter * setting.shift() *
+                   static_cast<double>(discrete->sensitivity));
+  }
+  if (const auto* noisy_max = event.As<ReportNoisyMax>();
+      noisy_max != nullptr && noisy_max->noise != Noise::kGumbel) {
+    return NoisyMaxEpsilon(*noisy_max, setting);
+  }
+  if (const auto* sparse = event.As<AboveThreshold>()) {
+    return AboveThresholdEpsilon(*sparse, setting);
   }
   if (const auto* flip = event.As<PermuteAndFlip>()) return flip->epsilon;  // [MS20] Thm 1
   if (const auto* pure = event.As<PureDp>()) return pure->epsilon;
+  return std::nullopt;
+}
+
+// Returns the length of the interval in which the losses of the event lie ("bounded range").
+std::optional<double> BoundedRange(const MechanismEvent& event, const Setting& setting) {
+  if (const auto* exponential = event.As<ExponentialMechanism>()) return exponential->epsilon;
+  if (const auto* noisy_max = event.As<ReportNoisyMax>();
+      noisy_max != nullptr && noisy_max->noise == Noise::kGumbel) {
+    return NoisyMaxEpsilon(*noisy_max, setting);
+  }
   return std::nullopt;
 }
 
@@ -100,7 +119,7 @@ class RenyiDivergencesBuilder {
       // [CKS20] Prop 5: the divergence is at most that of the continuous Gaussian.
       AddGaussian(RoundUp(shift_ * static_cast<double>(discrete->sensitivity) / discrete->sigma, 2),
                   count);
-    } else if (const std::optional<double> epsilon = PureEpsilon(event, shift_)) {
+    } else if (const std::optional<double> epsilon = PureEpsilon(event, setting_)) {
       AddPure(*epsilon, count);
     } else if (const std::optional<ApproximateDpParameters> pair = ApproximatePair(event)) {
       AddApproximate(*pair, count);
@@ -111,9 +130,9 @@ class RenyiDivergencesBuilder {
       AddCurve([p = response->noise_parameter,
                 k = response->num_buckets](double a) { return RandomizedResponseRenyi(a, p, k); },
                count);
-    } else if (const auto* exponential = event.As<ExponentialMechanism>()) {
+    } else if (const std::optional<double> range = BoundedRange(event, setting_)) {
       // Ranges of the loss add up along a path of neighbors.
-      AddExact([epsilon = RoundUpIfGroup(exponential->epsilon * group_size_)](
+      AddExact([epsilon = RoundUpIfGroup(*range * group_size_)](
                    double a) { return BoundedRangeRenyi(a, epsilon); },
                count);
     } else if (const auto* zcdp = event.As<Zcdp>()) {
@@ -245,7 +264,7 @@ class RenyiDivergencesBuilder {
         setting_.relation == NeighboringRelation::kAddOrRemoveOne ||
         (setting_.relation == NeighboringRelation::kReplaceSpecial && symmetric_noise);
     if (single && absent_or_present) {
-      if (const std::optional<double> epsilon = PureEpsilon(*inner[0].event, shift_)) {
+      if (const std::optional<double> epsilon = PureEpsilon(*inner[0].event, setting_)) {
         const bool add = setting_.adjacency == Adjacency::kAdd;
         if (*epsilon == 0) return absl::OkStatus();
         AddCurve(

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "accounting/analytics/selection.h"
 #include "accounting/classical/approximate_dp.h"
 #include "accounting/classical/basic_and_advanced.h"
 #include "accounting/event/domain.h"
@@ -48,10 +49,17 @@ absl::StatusOr<ZcdpParameters> ZcdpOf(const MechanismEvent& event, const Setting
   if (const auto* zcdp = event.As<Zcdp>()) {
     return of_group(ZcdpParameters{.rho = zcdp->rho, .xi = zcdp->xi});
   }
+  const auto bounded_range = [&](double range) {
+    return of_group(
+        ZcdpParameters{.rho = 0.25 * HalfSquare(range) +
+                              (range > 0 ? std::numeric_limits<double>::denorm_min() : 0)});
+  };
   if (const auto* exponential = event.As<ExponentialMechanism>()) {
-    return of_group(ZcdpParameters{
-        .rho = 0.25 * HalfSquare(exponential->epsilon) +
-               (exponential->epsilon > 0 ? std::numeric_limits<double>::denorm_min() : 0)});
+    return bounded_range(exponential->epsilon);
+  }
+  if (const auto* noisy_max = event.As<ReportNoisyMax>();
+      noisy_max != nullptr && noisy_max->noise == Noise::kGumbel) {
+    return bounded_range(NoisyMaxEpsilon(*noisy_max, setting));
   }
   const bool replace_one = setting.relation == NeighboringRelation::kReplaceOne;
   const auto unamplified = [&](const MechanismEvent& inner,

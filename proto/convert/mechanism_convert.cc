@@ -84,6 +84,18 @@ absl::Status ReadField(const Message& message, const FieldDescriptor* field, con
   return absl::OkStatus();
 }
 absl::Status ReadField(const Message& message, const FieldDescriptor* field, const std::string&,
+                       int, bool& out) {
+  out = message.GetReflection()->GetBool(message, field);
+  return absl::OkStatus();
+}
+absl::Status ReadField(const Message& message, const FieldDescriptor* field, const std::string&,
+                       int, accounting::Noise& out) {
+  // Numbers that are not defined are refused by accounting::Validate, under the name of the field.
+  const int number = message.GetReflection()->GetEnumValue(message, field);
+  out = static_cast<accounting::Noise>(number >= 0 && number < 255 ? number : 255);
+  return absl::OkStatus();
+}
+absl::Status ReadField(const Message& message, const FieldDescriptor* field, const std::string&,
                        int, std::string& out) {
   out = message.GetReflection()->GetString(message, field);
   return absl::OkStatus();
@@ -141,13 +153,12 @@ using KindReader = absl::StatusOr<MechanismEvent> (*)(const Message&, const std:
 
 template <size_t... I>
 KindReader ReaderOf(int field_number, std::index_sequence<I...>) {
-  static_assert(((std::variant_alternative_t<I, MechanismEvent::Kind>::kTag == I + 1) && ...),
-                "tags are 1, 2, 3, ... in the order of the variant");
-  static constexpr KindReader kReaders[] = {
-      &ReadKind<std::variant_alternative_t<I, MechanismEvent::Kind>>...};
-  return field_number >= 1 && static_cast<size_t>(field_number) <= sizeof...(I)
-             ? kReaders[field_number - 1]
-             : nullptr;
+  KindReader reader = nullptr;
+  ((std::variant_alternative_t<I, MechanismEvent::Kind>::kTag == field_number
+        ? void(reader = &ReadKind<std::variant_alternative_t<I, MechanismEvent::Kind>>)
+        : void()),
+   ...);
+  return reader;
 }
 
 absl::StatusOr<MechanismEvent> ReadEvent(const Message& message, const std::string& path,
@@ -183,6 +194,12 @@ void WriteField(double value, const FieldDescriptor* field, Message* message) {
 }
 void WriteField(int64_t value, const FieldDescriptor* field, Message* message) {
   message->GetReflection()->SetInt64(message, field, value);
+}
+void WriteField(bool value, const FieldDescriptor* field, Message* message) {
+  message->GetReflection()->SetBool(message, field, value);
+}
+void WriteField(accounting::Noise value, const FieldDescriptor* field, Message* message) {
+  message->GetReflection()->SetEnumValue(message, field, static_cast<int>(value));
 }
 void WriteField(const std::string& value, const FieldDescriptor* field, Message* message) {
   message->GetReflection()->SetString(message, field, value);

@@ -22,6 +22,8 @@ using google::protobuf::FieldDescriptor;
 // The type of a field of an event, as its message must write it.
 std::string TypeOf(const double&) { return "double"; }
 std::string TypeOf(const int64_t&) { return "int64"; }
+std::string TypeOf(const bool&) { return "bool"; }
+std::string TypeOf(const accounting::Noise&) { return "epsledger.v1.Noise.Kind"; }
 std::string TypeOf(const std::string&) { return "string"; }
 std::string TypeOf(const accounting::NestedEvent&) { return "epsledger.v1.MechanismEvent"; }
 std::string TypeOf(const std::vector<double>&) { return "repeated double"; }
@@ -32,6 +34,8 @@ std::string TypeOf(const std::vector<accounting::CountedEvent>&) {
 std::string TypeOf(const FieldDescriptor& field) {
   const std::string type = field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE
                                ? field.message_type()->full_name()
+                           : field.cpp_type() == FieldDescriptor::CPPTYPE_ENUM
+                               ? field.enum_type()->full_name()
                                : field.type_name();
   return (field.is_repeated() ? "repeated " : "") + type;
 }

@@ -8,7 +8,9 @@
 #include <CLI/CLI.hpp>
 
 #include "absl/strings/str_cat.h"
+#include "client/cli/command_words.h"
 #include "client/cli/commands/commands.h"
+#include "client/cli/flags/seconds.h"
 
 namespace epsledger::cli {
 namespace {
@@ -18,17 +20,22 @@ void AddGlobalFlags(CLI::App& app, GlobalFlags& flags) {
   app.add_option("--server", flags.server, "host:port or unix:path")
       ->envname("EPSLEDGER_SERVER")
       ->capture_default_str()
+      ->take_last()
       ->group(group);
   app.add_option("-o,--output", flags.output,
                  "table, json, jsonl or csv; default: table on a terminal, json elsewhere")
       ->envname("EPSLEDGER_OUTPUT")
       ->type_name("FORMAT")
       ->check(CLI::IsMember({"table", "json", "jsonl", "csv"}))
+      ->take_last()
       ->group(group);
-  app.add_option("--timeout", flags.timeout_seconds, "for one command, retries included")
+  app.add_option("--timeout", flags.timeout_seconds,
+                 "for one command, retries included: 3, 3s, 500ms, 2m")
       ->envname("EPSLEDGER_TIMEOUT")
       ->type_name("SECONDS")
+      ->transform(SecondsOrDuration())
       ->capture_default_str()
+      ->take_last()
       ->group(group);
   app.add_flag("--tls", flags.tls, "use TLS; each of the next three options implies it")
       ->envname("EPSLEDGER_TLS")
@@ -36,19 +43,23 @@ void AddGlobalFlags(CLI::App& app, GlobalFlags& flags) {
   app.add_option("--tls-ca", flags.tls_ca, "authorities to trust (PEM); default: the system's")
       ->envname("EPSLEDGER_TLS_CA")
       ->type_name("FILE")
+      ->take_last()
       ->group(group);
   app.add_option("--tls-cert", flags.tls_cert, "this client's certificate (PEM)")
       ->envname("EPSLEDGER_TLS_CERT")
       ->type_name("FILE")
+      ->take_last()
       ->group(group);
   app.add_option("--tls-key", flags.tls_key, "the key of that certificate (PEM)")
       ->envname("EPSLEDGER_TLS_KEY")
       ->type_name("FILE")
+      ->take_last()
       ->group(group);
   app.add_option("--token-file", flags.token_file,
                  "a file with the caller's token; default: the token in EPSLEDGER_TOKEN")
       ->envname("EPSLEDGER_TOKEN_FILE")
       ->type_name("FILE")
+      ->take_last()
       ->group(group);
   if (const char* token = std::getenv("EPSLEDGER_TOKEN")) flags.token = token;
   app.add_flag("--allow-insecure", flags.allow_insecure,
@@ -64,6 +75,8 @@ ExitCode RunEpsctl(const std::vector<std::string>& arguments, Terminal& terminal
   CLI::App app("epsctl: budgets, sessions and charges of an epsledger server, and its mathematics",
                "epsctl");
   app.require_subcommand(1);
+  app.set_version_flag("--version", "epsctl " EPSLEDGER_VERSION " (API epsledger.v1)",
+                       "Print the version and exit");
   AddGlobalFlags(app, invocation.flags());
   AddBudgetCommands(app, invocation);
   AddSessionCommands(app, invocation);
@@ -95,12 +108,25 @@ ExitCode RunEpsctl(const std::vector<std::string>& arguments, Terminal& terminal
                    "  epsctl charge create adult/run-1 --open-attempt --gaussian 40 --count 10\n"
                    "  epsctl session guarantees adult/run-1 --delta 1e-5\n"
                    "Without a server:\n"
-                   "  epsctl compare --gaussian 40 --count 100 --delta 1e-5"));
+                   "  epsctl compare --gaussian 40 --count 100 --delta 1e-5\n"
+                   "`epsctl help NOUN VERB` is `epsctl NOUN VERB --help`."));
+  const absl::StatusOr<CommandWords> words = ReadCommandWords(app, arguments);
+  if (!words.ok()) {
+    terminal.err << "epsctl: " << std::string(words.status().message()) << "\n";
+    return ExitCode::kUsage;
+  }
+  if (words->bare != nullptr) {
+    const CLI::App* above = words->bare->get_parent();
+    terminal.err << words->bare->help(above == nullptr ? "" : CommandPath(*above))
+                 << "\nepsctl: got `" << CommandPath(*words->bare)
+                 << "` alone, want one of its subcommands, which are listed above.\n";
+    return ExitCode::kUsage;
+  }
   try {
-    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+    std::vector<std::string> reversed(words->arguments.rbegin(), words->arguments.rend());
     app.parse(reversed);
-  } catch (const CLI::CallForHelp& help) {
-    app.exit(help, terminal.out, terminal.err);
+  } catch (const CLI::Success& asked) {  // help or the version
+    app.exit(asked, terminal.out, terminal.err);
     return ExitCode::kOk;
   } catch (const CLI::ParseError& error) {
     terminal.err << "epsctl: " << error.what() << ". Add --help to see the options.\n";

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/client/cpp/fake_ledger.h"
@@ -360,7 +361,81 @@ TEST_F(EpsctlTest, NoCommandOrAWrongOneIsAUsageError) {
   EXPECT_EQ(RunAsIs({"budget", "list", "--no-such-flag"}).code, ExitCode::kUsage);
 }
 
+TEST_F(EpsctlTest, AWrongWordIsNamedWithWhatMayHaveBeenMeant) {
+  const auto error = [this](const std::vector<std::string>& arguments) {
+    const Outcome outcome = RunAsIs(arguments);
+    EXPECT_EQ(outcome.code, ExitCode::kUsage) << outcome.out;
+    EXPECT_THAT(outcome.out, IsEmpty());
+    return outcome.err;
+  };
+  EXPECT_THAT(error({"bugdet", "list"}),
+              StartsWith("epsctl: command: got \"bugdet\", want perhaps budget. `epsctl --help`"));
+  EXPECT_THAT(error({"budget", "lst"}),
+              StartsWith("epsctl: budget: got \"lst\", want perhaps list. `epsctl budget --help`"));
+  // The word after an option is its value, and no command.
+  EXPECT_THAT(error({"-o", "json", "--server", "x", "sesion", "list"}),
+              HasSubstr("got \"sesion\", want perhaps session"));
+  EXPECT_THAT(error({"tree", "adult"}), HasSubstr("want a noun before it: budget."));
+  EXPECT_THAT(error({"server", "quite-another-word"}), HasSubstr("want one of info, health, who"));
+  EXPECT_THAT(error({"budget", "list", "--outptu", "json"}),
+              StartsWith("epsctl: epsctl budget list: got --outptu, want perhaps --output."));
+  EXPECT_THAT(error({"budget", "list", "--quite-another-option=3"}),
+              HasSubstr("got --quite-another-option, which is not one of its options"));
+  EXPECT_THAT(error({"budget", "lst", "--help"}), HasSubstr("want perhaps list"));
+}
+
+TEST_F(EpsctlTest, ANounAloneShowsItsVerbs) {
+  const Outcome budget = RunAsIs({"-o", "json", "budget"});
+  EXPECT_EQ(budget.code, ExitCode::kUsage);
+  EXPECT_THAT(budget.out, IsEmpty());
+  EXPECT_THAT(budget.err, AllOf(HasSubstr("Usage: epsctl budget [OPTIONS] SUBCOMMAND\n"),
+                                HasSubstr("\n  create "), HasSubstr("\n  guarantees "),
+                                HasSubstr("epsctl: got `epsctl budget` alone")));
+  EXPECT_THAT(RunAsIs({}).err, AllOf(HasSubstr("Usage: epsctl [OPTIONS] SUBCOMMAND\n"),
+                                     HasSubstr("\n  budget "), HasSubstr("A first tour:")));
+}
+
+TEST_F(EpsctlTest, HelpIsAWordToo) {
+  for (const auto& [words, options] :
+       std::vector<std::pair<std::vector<std::string>, std::vector<std::string>>>{
+           {{"help"}, {"--help"}},
+           {{"help", "budget"}, {"budget", "--help"}},
+           {{"budget", "help"}, {"budget", "--help"}},
+           {{"help", "budget", "get"}, {"budget", "get", "--help"}},
+           {{"budget", "help", "get"}, {"budget", "get", "-h"}}}) {
+    const Outcome outcome = RunAsIs(words);
+    EXPECT_EQ(outcome.code, ExitCode::kOk) << outcome.err;
+    EXPECT_THAT(outcome.out, Not(IsEmpty()));
+    EXPECT_EQ(outcome.out, RunAsIs(options).out);
+  }
+  EXPECT_THAT(RunAsIs({"help", "budget", "lst"}).err, HasSubstr("want perhaps list"));
+  EXPECT_THAT(RunAsIs({"explain", "help"}).err, StartsWith("epsctl: explain: got \"help\""));
+}
+
+TEST_F(EpsctlTest, TheLastOfAGlobalOptionWins) {
+  CreateBudgetAndSession();
+  EXPECT_THAT(Run({"-o", "json", "budget", "list", "-o", "csv"}).out, StartsWith("name,"));
+  EXPECT_THAT(Run({"-o", "csv", "-o", "jsonl", "budget", "list"}).out, StartsWith("{"));
+  const Outcome nowhere = Run({"--server", "127.0.0.1", "budget", "list", "--server", "bad"});
+  EXPECT_THAT(nowhere.err, HasSubstr("bad"));
+}
+
+TEST_F(EpsctlTest, TimeoutsAreSecondsOrHaveAUnit) {
+  CreateBudgetAndSession();
+  for (const char* timeout : {"30", "0.5", "3s", "3000ms", "1m30s", "24h"}) {
+    EXPECT_EQ(Run({"--timeout", timeout, "budget", "list"}).code, ExitCode::kOk) << timeout;
+  }
+  for (const char* timeout : {"3 parsecs", "s", "0s", "25h", "inf", "nan", "-1s"}) {
+    const Outcome outcome = Run({"--timeout", timeout, "budget", "list"});
+    EXPECT_EQ(outcome.code, ExitCode::kUsage) << timeout;
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr("--timeout: got "), HasSubstr("seconds"))) << timeout;
+  }
+}
+
 TEST_F(EpsctlTest, VersionNeedsNoServer) {
+  const Outcome option = RunAsIs({"--version"});
+  EXPECT_EQ(option.code, ExitCode::kOk);
+  EXPECT_THAT(option.out, StartsWith("epsctl "));
   EXPECT_THAT(RunAsIs({"version"}).out, HasSubstr("\"version\""));
   is_terminal_ = true;
   EXPECT_THAT(RunAsIs({"version"}).out, StartsWith("epsctl "));

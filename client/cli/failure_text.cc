@@ -4,6 +4,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "client/cli/reach/await_server.h"
+#include "client/cli/reach/retry_notice.h"
 #include "epsledger/refusal.h"
 
 namespace epsledger::cli {
@@ -14,13 +16,19 @@ std::string FailureText(const absl::Status& status, CallKind kind, const std::st
   }
   const std::string message(status.message());
   if (UnknownCharge(status).has_value()) return message;
+  const char* repeat = kind == CallKind::kWrite ? "; then repeat this command as it is" : "";
   switch (status.code()) {
     case absl::StatusCode::kUnavailable:
-      return absl::StrCat("no answer from ", server, " (", message, "): start epsledgerd, or give ",
-                          "its address with --server",
-                          kind == CallKind::kWrite ? "; then repeat this command as it is." : ".");
+      if (IsNothingSent(status)) return message;
+      if (IsTlsRefusal(status)) {
+        return absl::StrCat("no TLS with ", server, " (", PlainReason(status), "): want --tls-ca ",
+                            "with the authority of its certificate, which names that host", repeat,
+                            ".");
+      }
+      return absl::StrCat("no answer from ", server, " (", PlainReason(status),
+                          "): start epsledgerd, or give its address with --server", repeat, ".");
     case absl::StatusCode::kDeadlineExceeded:
-      return absl::StrCat("no answer from ", server, " in time (", message,
+      return absl::StrCat("no answer from ", server, " in time (", PlainReason(status),
                           "): raise --timeout, and repeat this command as it is.");
     case absl::StatusCode::kUnauthenticated:
     case absl::StatusCode::kPermissionDenied:

@@ -12,7 +12,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "accounting/event/status_macros.h"
 #include "client/cli/failure_text.h"
+#include "client/cli/reach/await_server.h"
+#include "client/cli/reach/retry_notice.h"
+#include "client/cli/reach/server_address.h"
 
 namespace epsledger::cli {
 namespace {
@@ -37,8 +41,7 @@ std::string ToJson(const google::protobuf::Message& message, bool indented) {
   return json;
 }
 
-absl::StatusOr<Connection*> Invocation::Connect() {
-  if (connection_ != nullptr) return connection_.get();
+absl::StatusOr<ClientOptions> Invocation::Options() const {
   if (!(flags_.timeout_seconds > 0 && flags_.timeout_seconds <= 86'400)) {
     return absl::InvalidArgumentError(
         absl::StrCat("--timeout: got ", flags_.timeout_seconds, ", want seconds in (0, 86400]"));
@@ -61,11 +64,35 @@ absl::StatusOr<Connection*> Invocation::Connect() {
       std::chrono::milliseconds(std::max<long>(1, std::lround(flags_.timeout_seconds * 1000)));
   options.retry.overall_timeout = timeout;
   options.retry.call_timeout = std::min(options.retry.call_timeout, timeout);
+  return options;
+}
+
+absl::StatusOr<std::shared_ptr<Connection>> Invocation::Open() {
+  ASSIGN_OR_RETURN(ClientOptions options, Options());
+  ASSIGN_OR_RETURN(const ServerAddress address, ParseServerAddress(flags_.server));
+  const auto notice = std::make_shared<RetryNotice>(terminal_, flags_.server);
+  RetryNotice::Attach(notice, &options.retry);
   absl::StatusOr<std::shared_ptr<Connection>> connection = Connection::Open(options);
   if (!connection.ok()) {
     // The certificate files belong to the command line, not to the server's resources.
     return absl::InvalidArgumentError(connection.status().message());
   }
+  ASSIGN_OR_RETURN(const std::chrono::milliseconds left,
+                   AwaitServer(address, options.tls.enabled, options.retry.overall_timeout,
+                               flags_.server, *notice));
+  if (left == options.retry.overall_timeout) return connection;
+  options.retry.overall_timeout = left;
+  options.retry.call_timeout = std::min(options.retry.call_timeout, left);
+  return Connection::Open(options);
+}
+
+absl::StatusOr<Connection*> Invocation::Connect() {
+  if (connection_ != nullptr) return connection_.get();
+  // A server that did not answer is not asked a second time.
+  if (!open_status_.ok()) return open_status_;
+  absl::StatusOr<std::shared_ptr<Connection>> connection = Open();
+  open_status_ = connection.status();
+  if (!connection.ok()) return open_status_;
   connection_ = *std::move(connection);
   return connection_.get();
 }

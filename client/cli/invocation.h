@@ -59,7 +59,9 @@ class Invocation {
   const Terminal& terminal() const { return terminal_; }
   ExitCode exit_code() const { return exit_code_; }
 
-  // Connects on first use, as the flags say.
+  // Connects on first use, as the flags say. Waits, as long as the timeout allows, for a server
+  // that takes connections; if none does, nothing was sent. INVALID_ARGUMENT if the server speaks
+  // another protocol than the flags say.
   absl::StatusOr<Connection*> Connect();
 
   // True if the output format is the table.
@@ -97,8 +99,12 @@ class Invocation {
   }
 
  private:
+  absl::StatusOr<ClientOptions> Options() const;
+  absl::StatusOr<std::shared_ptr<Connection>> Open();
+
   Terminal& terminal_;
   GlobalFlags flags_;
+  absl::Status open_status_;
   std::shared_ptr<Connection> connection_;
   ExitCode exit_code_ = ExitCode::kOk;
 };

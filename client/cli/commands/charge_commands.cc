@@ -47,7 +47,7 @@ struct CreateChargeFlags {
 void CreateCharge(Invocation& invocation, const CreateChargeFlags& flags) {
   const absl::StatusOr<std::string> session = SessionName(flags.session);
   if (!session.ok()) return invocation.Fail(session.status(), CallKind::kRead);
-  const absl::StatusOr<v1::CountedEvent> event = flags.event.ToMessage();
+  const absl::StatusOr<v1::CountedEvent> event = flags.event.ToCheckedMessage();
   if (!event.ok()) return invocation.Fail(event.status(), CallKind::kRead);
   const std::optional<std::string> attempt = flags.attempt.AttemptName(invocation, *session);
   if (!attempt.has_value()) return;
@@ -170,7 +170,7 @@ void TellBlock(Invocation& invocation, v1::PreviewChargeRequest request,
 void Preview(Invocation& invocation, const std::string& text, const EventFlags& flags) {
   const absl::StatusOr<std::string> session = SessionName(text);
   if (!session.ok()) return invocation.Fail(session.status(), CallKind::kRead);
-  const absl::StatusOr<v1::CountedEvent> event = flags.ToMessage();
+  const absl::StatusOr<v1::CountedEvent> event = flags.ToCheckedMessage();
   if (!event.ok()) return invocation.Fail(event.status(), CallKind::kRead);
   v1::PreviewChargeRequest request;
   request.set_session(*session);

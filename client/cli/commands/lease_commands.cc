@@ -26,7 +26,7 @@ struct AcquireFlags {
 void Acquire(Invocation& invocation, const AcquireFlags& flags) {
   const absl::StatusOr<std::string> session = SessionName(flags.session);
   if (!session.ok()) return invocation.Fail(session.status(), CallKind::kRead);
-  const absl::StatusOr<v1::CountedEvent> event = flags.event.ToMessage();
+  const absl::StatusOr<v1::CountedEvent> event = flags.event.ToCheckedMessage();
   if (!event.ok()) return invocation.Fail(event.status(), CallKind::kRead);
   const std::optional<std::string> attempt = flags.attempt.AttemptName(invocation, *session);
   if (!attempt.has_value()) return;

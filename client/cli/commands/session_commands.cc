@@ -74,7 +74,7 @@ absl::StatusOr<v1::CreateSessionRequest> CreateRequest(const CreateFlags& flags)
   if (!std::holds_alternative<std::monostate>(cap)) *session->mutable_own_cap() = ToMessage(cap);
 
   if (flags.planned.any()) {
-    ASSIGN_OR_RETURN(const v1::CountedEvent planned, flags.planned.ToMessage());
+    ASSIGN_OR_RETURN(const v1::CountedEvent planned, flags.planned.ToCheckedMessage());
     *session->mutable_plan()->add_events() = planned;
   }
   if (!flags.plan_json.empty()) {

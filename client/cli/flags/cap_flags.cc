@@ -1,5 +1,6 @@
 #include "client/cli/flags/cap_flags.h"
 
+#include <limits>
 #include <map>
 #include <string>
 
@@ -33,6 +34,14 @@ const std::map<std::string, NeighboringRelation>& Relations() {
       {"replace-special", NeighboringRelation::kReplaceSpecial},
   };
   return relations;
+}
+
+// Returns INVALID_ARGUMENT unless the number, if given, is in (low, high). NaN is not.
+absl::Status CheckInside(const char* flag, const std::optional<double>& value, double low,
+                         double high) {
+  if (!value.has_value() || (*value > low && *value < high)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(flag, ": got ", ExactNumber(*value), ", want in (",
+                                                 ExactNumber(low), ", ", ExactNumber(high), ")"));
 }
 
 absl::StatusOr<Cap> ReadCurve(const std::vector<std::string>& points) {
@@ -89,7 +98,22 @@ void CapFlags::AddTo(CLI::App& command) {
       ->group(group);
 }
 
+absl::Status CapFlags::CheckDomains() const {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  RETURN_IF_ERROR(CheckInside("--epsilon", epsilon, 0, kInfinity));
+  RETURN_IF_ERROR(CheckInside("--delta", delta, 0, 1));
+  RETURN_IF_ERROR(CheckInside("--filter-order", filter_order, 1, kInfinity));
+  RETURN_IF_ERROR(CheckInside("--pure-epsilon", pure_epsilon, 0, kInfinity));
+  RETURN_IF_ERROR(CheckInside("--rho", rho, 0, kInfinity));
+  RETURN_IF_ERROR(CheckInside("--mu", mu, 0, kInfinity));
+  RETURN_IF_ERROR(CheckInside("--renyi-order", renyi_order, 1, kInfinity));
+  RETURN_IF_ERROR(CheckInside("--renyi-divergence", renyi_divergence, 0, kInfinity));
+  if (!units.has_value() || *units >= 1) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("--units: got ", *units, ", want 1 or more"));
+}
+
 absl::StatusOr<Cap> CapFlags::ToCap() const {
+  RETURN_IF_ERROR(CheckDomains());
   const bool approximate =
       epsilon || (delta && !units) || !filter.empty() || filter_order.has_value();
   const bool renyi = renyi_order || renyi_divergence;
@@ -194,7 +218,7 @@ std::string DescribeCap(const v1::Cap& cap) {
 
 absl::Status SetReference(const EventFlags& flags, v1::Cap* cap) {
   if (!flags.any()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const v1::CountedEvent reference, flags.ToMessage());
+  ASSIGN_OR_RETURN(const v1::CountedEvent reference, flags.ToCheckedMessage());
   if (cap->has_units()) {
     *cap->mutable_units()->mutable_reference() = reference.event();
   } else if (cap->has_approximate_dp()) {

@@ -34,9 +34,12 @@ struct CapFlags {
   // --renyi-divergence, --curve-point, --units and --no-guarantee.
   void AddTo(CLI::App& command);
 
-  // Returns monostate if no cap flag is given. INVALID_ARGUMENT if flags of more than one currency
-  // are given, or only one of a pair.
+  // Returns monostate if no cap flag is given. INVALID_ARGUMENT if a number is outside its domain,
+  // if flags of more than one currency are given, or only one of a pair.
   absl::StatusOr<Cap> ToCap() const;
+
+ private:
+  absl::Status CheckDomains() const;
 };
 
 // Adds --relation, which has no default either.

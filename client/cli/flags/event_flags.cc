@@ -6,9 +6,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "accounting/event/status_macros.h"
+#include "client/cpp/charging.h"
 #include "client/cpp/mechanism_message.h"
 #include "epsledger/mechanism.h"
 #include "epsledger/rounded_number.h"
+#include "proto/convert/mechanism_convert.h"
 #include "proto/json_syntax/json_syntax.h"
 
 namespace epsledger::cli {
@@ -66,6 +68,13 @@ absl::StatusOr<v1::CountedEvent> EventFlags::ToMessage() const {
   *event.mutable_event() = MechanismMessage::Of(*mechanism);
   event.set_count(count);
   return event;
+}
+
+absl::StatusOr<v1::CountedEvent> EventFlags::ToCheckedMessage() const {
+  ASSIGN_OR_RETURN(v1::CountedEvent message, ToMessage());
+  RETURN_IF_ERROR(convert::FromProto(message.event(), "event").status());
+  RETURN_IF_ERROR(ValidateCount(message.count()));
+  return message;
 }
 
 absl::StatusOr<Mechanism> ReadEvent(absl::string_view flag, absl::string_view json) {

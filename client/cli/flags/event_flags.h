@@ -33,6 +33,9 @@ struct EventFlags {
 
   // INVALID_ARGUMENT unless exactly one event is given.
   absl::StatusOr<v1::CountedEvent> ToMessage() const;
+  // The same, for a server: INVALID_ARGUMENT also for a number outside its domain, so that a wrong
+  // one is told without asking.
+  absl::StatusOr<v1::CountedEvent> ToCheckedMessage() const;
 };
 
 // Returns the event in `json`, the value of `flag` ("--event"). INVALID_ARGUMENT names the flag if

@@ -15,7 +15,6 @@ namespace epsledger::cli {
 namespace {
 
 using ::testing::AllOf;
-using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -312,17 +311,6 @@ TEST_F(EpsctlTest, NamesOfTheWrongShapeAreUsageErrors) {
     const Outcome outcome = Run({"session", "get", name});
     EXPECT_EQ(outcome.code, ExitCode::kUsage) << name;
   }
-}
-
-TEST_F(EpsctlTest, NoServerIsOneForReadsAndFourForWrites) {
-  const std::string nowhere = "unix:no-such-socket";
-  const Outcome read = RunAsIs({"--server", nowhere, "--timeout", "1", "budget", "list"});
-  EXPECT_EQ(read.code, ExitCode::kFailed);
-  // The last try of a second ends for want of a server, or for want of time.
-  EXPECT_THAT(read.err, AnyOf(HasSubstr("--server"), HasSubstr("--timeout")));
-  const Outcome write = RunAsIs({"--server", nowhere, "--timeout", "1", "budget", "create", "b",
-                                 "--rho", "1", "--relation", "replace-one", "--privacy-unit", "x"});
-  EXPECT_EQ(write.code, ExitCode::kOutcomeUnknown);
 }
 
 TEST_F(EpsctlTest, PlaintextToAnotherMachineIsAUsageError) {

@@ -6,6 +6,7 @@
 
 #include "accounting/analytics/selection.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/finite_pair.h"
 #include "accounting/event/status_macros.h"
 #include "accounting/numeric/log_space.h"
 #include "accounting/numeric/rounding.h"
@@ -83,6 +84,12 @@ absl::StatusOr<ApproximateDpParameters> ApproximateDpOf(const MechanismEvent& ev
   }
   if (const auto* claim = event.As<UnverifiedClaim>()) {
     return ApproximateDpParameters{claim->epsilon, claim->delta};
+  }
+  if (const auto* dominating = event.As<DominatingPair>()) {
+    // Losses up to the largest finite one cost nothing above it, and the rest is infinite.
+    const FinitePair pair = FinitePairOf(*dominating);
+    return ApproximateDpParameters{pair.LargestLoss(),
+                                   std::max(pair.only_p.upper, pair.only_q.upper)};
   }
   if (const auto* sampled = event.As<PoissonSampled>();
       sampled != nullptr && setting.relation == NeighboringRelation::kAddOrRemoveOne) {

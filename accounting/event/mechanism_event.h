@@ -400,6 +400,21 @@ struct NonPrivate {
   }
 };
 
+// Any mechanism that is dominated by the pair (P, Q) of laws on finitely many outcomes
+// (finite_pair.h): first_probabilities are P, "with", second_probabilities are Q, "without"; under
+// replace-one each use counts in its worse order.
+struct DominatingPair {
+  static constexpr uint8_t kTag = 27;
+  static constexpr const char* kName = "dominating_pair";
+  std::vector<double> first_probabilities;
+  std::vector<double> second_probabilities;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("first_probabilities", s.first_probabilities);
+    v("second_probabilities", s.second_probabilities);
+  }
+};
+
 // The law of the noise of an event that exists with several. Numbers as in
 // proto/epsledger/v1/mechanism.proto, stored in ledgers: never renumber.
 enum class Noise : uint8_t { kLaplace = 1, kExponential = 2, kGumbel = 3, kGaussian = 4 };
@@ -453,7 +468,7 @@ class MechanismEvent {
                    TruncatedPoissonSampled, SampledWithoutReplacement, SampledWithReplacement,
                    RandomAllocation, Composed, SelfComposed, TreeAggregation,
                    BandedMatrixFactorization, RepeatAndSelect, UnverifiedClaim, NonPrivate,
-                   ReportNoisyMax, AboveThreshold>;
+                   DominatingPair, ReportNoisyMax, AboveThreshold>;
 
   template <class Event, class = std::enable_if_t<std::is_constructible_v<Kind, Event> &&
                                                   !std::is_same_v<std::decay_t<Event>, Kind>>>

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/finite_pair.h"
 #include "accounting/event/status_macros.h"
 
 namespace epsledger::accounting {
@@ -234,6 +235,24 @@ class Validator {
   absl::Status CheckKind(const NonPrivate& e, const std::string& at, int) {
     return CheckText(at + ".reason", e.reason);
   }
+  absl::Status CheckKind(const DominatingPair& e, const std::string& at, int) {
+    const std::string first = at + ".firstProbabilities", second = at + ".secondProbabilities";
+    RETURN_IF_ERROR(CheckColumns(first, e.first_probabilities.size(), second,
+                                 e.second_probabilities.size(), 1));
+    RETURN_IF_ERROR(CheckLaw(first, e.first_probabilities));
+    return CheckLaw(second, e.second_probabilities);
+  }
+  // More than 1 is refused, not divided away: the numbers could be too large where the other law
+  // has little.
+  absl::Status CheckLaw(const std::string& field, const std::vector<double>& probabilities) {
+    RETURN_IF_ERROR(CheckEach(field, probabilities, kProbability));
+    const double missing = MissingMass(probabilities);
+    if (missing > kProbabilitySumTolerance || missing < -kSumRounding) {
+      return OutOfDomain(field, absl::StrCat("a sum of ", FormatDouble(1 - missing)),
+                         "a sum in [1 - 1e-9, 1 + 2^-48], with probabilities rounded down");
+    }
+    return absl::OkStatus();
+  }
 
   absl::Status CheckKind(const ReportNoisyMax& e, const std::string& at, int) {
     if (e.noise != Noise::kLaplace && e.noise != Noise::kExponential && e.noise != Noise::kGumbel) {
@@ -252,7 +271,6 @@ class Validator {
   int64_t nodes_ = 0;
 };
 
-#undef EPSLEDGER_RETURN_IF_ERROR
 
 bool Contains(const MechanismEvent& event);
 bool Contains(const NestedEvent& event) { return event.has_value() && Contains(*event); }

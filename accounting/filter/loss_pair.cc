@@ -192,8 +192,8 @@ double InfinityMassOfQ(const LossPair& pair) {
   return rest > 0 ? RoundUp(static_cast<double>(rest), 1) : 0;
 }
 
-absl::StatusOr<LossPair> DominatingPair(const DirectedProfiles& profiles, double interval,
-                                        double log_tail, int64_t max_points) {
+absl::StatusOr<LossPair> DominatingLossPair(const DirectedProfiles& profiles, double interval,
+                                            double log_tail, int64_t max_points) {
   absl::StatusOr<Side> remove = SampleSide(*profiles.remove, interval, log_tail, max_points);
   if (!remove.ok()) return remove.status();
   ASSIGN_OR_RETURN(Side add, profiles.add == profiles.remove

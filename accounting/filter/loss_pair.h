@@ -45,8 +45,8 @@ double InfinityMassOfQ(const LossPair& pair);
 //
 // RESOURCE_EXHAUSTED if more than max_points lattice points would be needed.
 // REQUIRES: interval as in LossPair, log_tail < 0. Cost: one evaluation of a profile per point.
-absl::StatusOr<LossPair> DominatingPair(const DirectedProfiles& profiles, double interval,
-                                        double log_tail, int64_t max_points);
+absl::StatusOr<LossPair> DominatingLossPair(const DirectedProfiles& profiles, double interval,
+                                            double log_tail, int64_t max_points);
 
 }  // namespace epsledger::accounting
 

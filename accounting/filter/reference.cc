@@ -395,7 +395,7 @@ absl::StatusOr<Reference> MakeReference(const MechanismEvent& event, Neighboring
   int64_t points_left = kMostPoints;
   for (int halvings = 0; halvings < 8 && points_left > 0; ++halvings, interval /= 2) {
     absl::StatusOr<LossPair> pair =
-        DominatingPair(profiles, SpacingNear(interval), log_tail, kMaxPairPoints);
+        DominatingLossPair(profiles, SpacingNear(interval), log_tail, kMaxPairPoints);
     if (!pair.ok()) {
       if (best.units > 0) break;
       return pair.status();
@@ -519,7 +519,7 @@ bool IsPairOf(const Reference& reference, const MechanismEvent& event, Neighbori
   const absl::StatusOr<DirectedProfiles> profiles = ProfilesOfUse(uses[0], relation);
   if (!profiles.ok()) return false;
   const absl::StatusOr<LossPair> pair =
-      DominatingPair(*profiles, reference.pair.interval, LogTailOf(delta), kMaxPairPoints);
+      DominatingLossPair(*profiles, reference.pair.interval, LogTailOf(delta), kMaxPairPoints);
   return pair.ok() && pair->first == reference.pair.first && pair->masses == reference.pair.masses;
 }
 

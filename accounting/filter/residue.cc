@@ -99,8 +99,9 @@ class ResiduePricer::Chain {
       ASSIGN_OR_RETURN(DirectedProfiles profiles, ProfilesOfUse(use, relation));
       const double log_tail =
           std::log(reference_.slack) + std::log(kTailShare) - std::log(use.count);
-      ASSIGN_OR_RETURN(LossPair pair, DominatingPair(profiles, reference_.pair.interval, log_tail,
-                                                     static_cast<int64_t>(kLargestTransform)));
+      ASSIGN_OR_RETURN(LossPair pair,
+                       DominatingLossPair(profiles, reference_.pair.interval, log_tail,
+                                          static_cast<int64_t>(kLargestTransform)));
       const std::array<Direction, 2> directions = DirectionsOf(pair);
       const double infinity = std::max(InfinityMassOfP(pair), InfinityMassOfQ(pair));
       priced->infinity_mass = RoundUp(priced->infinity_mass + use.count * infinity, 2);

@@ -12,6 +12,7 @@
 #include "accounting/classical/approximate_dp.h"
 #include "accounting/classical/basic_and_advanced.h"
 #include "accounting/event/added_noise.h"
+#include "accounting/event/finite_pair.h"
 #include "accounting/gaussian/mu.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/profile/approximate_dp_profile.h"
@@ -19,6 +20,7 @@
 #include "accounting/profile/bounded_range_profile.h"
 #include "accounting/profile/discrete_gaussian_profile.h"
 #include "accounting/profile/discrete_laplace_profile.h"
+#include "accounting/profile/finite_pair_profile.h"
 #include "accounting/profile/gaussian_profile.h"
 #include "accounting/profile/laplace_profile.h"
 #include "accounting/profile/mixed_profile.h"
@@ -244,6 +246,23 @@ std::shared_ptr<const PrivacyProfile> Declared(double epsilon, double delta, int
                                                 exact && group_size == 1);
 }
 
+DirectedProfiles DominatedBy(const DominatingPair& event, const Setting& setting,
+                             int64_t group_size) {
+  const FinitePair pair = FinitePairOf(event);
+  if (group_size > 1) {
+    return Symmetric(Declared(pair.LargestLoss(), std::max(pair.only_p.upper, pair.only_q.upper),
+                              group_size, false));
+  }
+  auto forward = std::make_shared<FinitePairProfile>(pair);
+  if (IsItsOwnReverse(event)) return Symmetric(std::move(forward));
+  auto backward = std::make_shared<FinitePairProfile>(FinitePairOf(Reverse(event)));
+  if (setting.relation == NeighboringRelation::kReplaceOne) {
+    // Neighbors have no order, and the next use may meet them in the other one.
+    return Symmetric(std::make_shared<LargerProfile>(std::move(forward), std::move(backward)));
+  }
+  return DirectedProfiles{std::move(forward), std::move(backward)};
+}
+
 }  // namespace
 
 absl::StatusOr<DirectedProfiles> ProfilesOf(const MechanismEvent& event, const Setting& setting,
@@ -320,6 +339,9 @@ absl::StatusOr<DirectedProfiles> ProfilesOf(const MechanismEvent& event, const S
   }
   if (const auto* claim = event.As<UnverifiedClaim>()) {
     return Symmetric(Declared(claim->epsilon, claim->delta, group_size, true));
+  }
+  if (const auto* pair = event.As<DominatingPair>()) {
+    return DominatedBy(*pair, setting, group_size);
   }
   if (const auto* mixture = event.As<MixtureOfGaussians>()) {
     return MixtureOf(event, *mixture, 1, setting, group_size, asked_by);

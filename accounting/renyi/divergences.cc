@@ -13,12 +13,14 @@
 #include "accounting/classical/truncated_batch.h"
 #include "accounting/event/added_noise.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/finite_pair.h"
 #include "accounting/event/status_macros.h"
 #include "accounting/gaussian/gaussian_mixture.h"
 #include "accounting/gaussian/mu.h"
 #include "accounting/numeric/constants.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/renyi/closed_form.h"
+#include "accounting/renyi/finite_pair_renyi.h"
 #include "accounting/renyi/group.h"
 #include "accounting/renyi/mixture_of_gaussians.h"
 #include "accounting/renyi/poisson_sampled.h"
@@ -150,6 +152,9 @@ class RenyiDivergencesBuilder {
                count);
     } else if (const auto* mixture = event.As<MixtureOfGaussians>()) {
       return AddMixture(event, *mixture, 1, count);
+    } else if (const auto* dominating = event.As<DominatingPair>()) {
+      return AddFinitePairs(event, FinitePairOf(*dominating), FinitePairOf(Reverse(*dominating)),
+                            count);
     } else if (const auto* sampled = event.As<PoissonSampled>()) {
       return AddPoissonSampled(event, *sampled, count);
     } else if (const auto* subset = event.As<SampledWithoutReplacement>()) {
@@ -232,6 +237,31 @@ class RenyiDivergencesBuilder {
     return RenyiDivergences::Create(uses, setting, asked_by_, /*group_size=*/1, abandoned_);
   }
 
+  // Adds the larger divergence of two pairs, or that of the direction asked for. Under replace-one
+  // each use may meet its neighbors in either order.
+  absl::Status AddFinitePairs(const MechanismEvent& event, const FinitePair& remove,
+                              const FinitePair& add, double count) {
+    const auto with = std::make_shared<const FinitePairRenyi>(remove);
+    const auto without = std::make_shared<const FinitePairRenyi>(add);
+    const double delta = std::max(with->delta(), without->delta());
+    if (delta > 0 && group_size_ > 1) {
+      if (event.As<DominatingPair>() == nullptr) {
+        return Unknown(event, "no group theorem for its delta is proved here");
+      }
+      AddApproximate({remove.LargestLoss(), delta}, count);
+      return absl::OkStatus();
+    }
+    AddProductUp(profile_.delta_sum_, count, delta);
+    AddCurve(
+        [with, without, adjacency = setting_.adjacency](double a) {
+          if (adjacency == Adjacency::kAdd) return without->Divergence(a);
+          if (adjacency == Adjacency::kRemove) return with->Divergence(a);
+          return std::max(with->Divergence(a), without->Divergence(a));
+        },
+        count);
+    return absl::OkStatus();
+  }
+
   absl::Status AddPoissonSampled(const MechanismEvent& event, const PoissonSampled& sampled,
                                  double count) {
     const std::vector<Use> inner = Flatten(*sampled.event);
@@ -264,6 +294,10 @@ class RenyiDivergencesBuilder {
         setting_.relation == NeighboringRelation::kAddOrRemoveOne ||
         (setting_.relation == NeighboringRelation::kReplaceSpecial && symmetric_noise);
     if (single && absent_or_present) {
+      if (const auto* dominating = inner[0].event->As<DominatingPair>()) {
+        return AddFinitePairs(event, SampledFinitePairOf(*dominating, q, Adjacency::kRemove),
+                              SampledFinitePairOf(*dominating, q, Adjacency::kAdd), count);
+      }
       if (const std::optional<double> epsilon = PureEpsilon(*inner[0].event, setting_)) {
         const bool add = setting_.adjacency == Adjacency::kAdd;
         if (*epsilon == 0) return absl::OkStatus();

@@ -74,6 +74,14 @@ Mechanism Mechanism::GaussianDp(double mu) {
   return MechanismMessage::Wrap(std::move(event));
 }
 
+Mechanism Mechanism::DominatingPair(const PairOfLaws& laws) {
+  v1::MechanismEvent event;
+  v1::DominatingPair* pair = event.mutable_dominating_pair();
+  for (const double p : laws.first) pair->add_first_probabilities(p);
+  for (const double q : laws.second) pair->add_second_probabilities(q);
+  return MechanismMessage::Wrap(std::move(event));
+}
+
 Mechanism Mechanism::NonPrivate(std::string_view reason) {
   v1::MechanismEvent event;
   event.mutable_non_private()->set_reason(std::string(reason));

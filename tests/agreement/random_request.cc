@@ -55,7 +55,7 @@ class Draw {
 
   MechanismEvent Known();
   MechanismEvent Any(int depth) {
-    // 1 to 14, 22, 23, 25 and 26 hold no event.
+    // 1 to 14, 22, 23 and 25 to 27 hold no event.
     int kind = static_cast<int>(Integer(1, kEventKinds));
     if (depth == 1 && ((kind >= PoissonSampled::kTag && kind <= SelfComposed::kTag) ||
                        kind == RepeatAndSelect::kTag)) {
@@ -176,8 +176,22 @@ MechanismEvent Draw::OfKind(int kind, int depth) {
                              Among({-0.9, -0.5, 0.0, 1.0, 10.0})};
     case UnverifiedClaim::kTag:
       return UnverifiedClaim{Loss(), EventDelta(), "somebody 2020"};
-    default:
+    case NonPrivate::kTag:
       return NonPrivate{"published"};
+    default: {
+      DominatingPair pair;
+      double first = 1;
+      double second = 1;
+      for (int64_t i = Integer(1, 6); i > 0; --i) {
+        pair.first_probabilities.push_back(first * Unit() * (OneIn(5) ? 0 : 1));
+        pair.second_probabilities.push_back(second * Unit() * (OneIn(5) ? 0 : 1));
+        first -= pair.first_probabilities.back();
+        second -= pair.second_probabilities.back();
+      }
+      pair.first_probabilities.push_back(first);
+      pair.second_probabilities.push_back(second);
+      return pair;
+    }
   }
 }
 

@@ -105,8 +105,12 @@ inline accounting::MechanismEvent ValidEvent(int kind, int depth) {
       return RepeatAndSelect{AnyInner(depth), 1 + Positive(), *rc::gen::element(-0.5, 0.0, 1.0)};
     case UnverifiedClaim::kTag:
       return UnverifiedClaim{Positive(), 1e-6, Text()};
-    default:
+    case NonPrivate::kTag:
       return NonPrivate{Text()};
+    default: {
+      const double p = OpenProbability();
+      return DominatingPair{{1 - p, p, 0}, {p, 0, 1 - p}};
+    }
   }
 }
 

@@ -17,7 +17,8 @@ except ImportError:
 
 # What dp_accounting has no class for, or would keep only a part of.
 OURS_ALONE = (e.DiscreteGaussian, e.ExponentialMechanism, e.PermuteAndFlip, e.ApproximateDp, e.GaussianDp, e.RenyiCurve,
-              e.TradeOffCurve, e.RandomAllocation, e.BandedMatrixFactorization, e.UnverifiedClaim)
+              e.TradeOffCurve, e.RandomAllocation, e.BandedMatrixFactorization, e.UnverifiedClaim,
+              e.DominatingPair)
 COUNTED = [
     e.Composed(events=[e.CountedEvent(event=STEP, count=1), e.CountedEvent(event=STEP, count=5)]),
     e.Composed(events=[e.CountedEvent(event=e.SelfComposed(event=STEP, count=5), count=1)]),

@@ -36,4 +36,6 @@ VALID_EVENTS = [
     e.UnverifiedClaim(epsilon=1, delta=1e-6, citation='an "odd" \\ text\nε ≤ 1'),
     e.NonPrivate(reason="a test"),
     e.NonPrivate(),
+    e.DominatingPair(first_probabilities=[0.5, 0.25, 0.25], second_probabilities=[0.25, 0.25, 0.5]),
+    e.DominatingPair(first_probabilities=[0.1, 0.2, 0.7], second_probabilities=[0, 0.3, 0.7 - 1e-12]),
 ]

@@ -14,6 +14,7 @@ by name only.
 from __future__ import annotations
 
 import dataclasses
+import math
 import reprlib
 import typing
 from typing import (Annotated, Any, Callable, ClassVar, Dict, Iterator, List, Mapping, Sequence, Tuple,
@@ -23,7 +24,7 @@ from .domain import Interval, Range, Table, Text, as_list, refuse
 
 __all__ = [
     "ApproximateDp", "BandedMatrixFactorization", "Composed", "CountedEvent", "DiscreteGaussian",
-    "DiscreteLaplace", "ExponentialMechanism", "Gaussian", "GaussianDp", "Laplace", "MechanismEvent",
+    "DiscreteLaplace", "DominatingPair", "ExponentialMechanism", "Gaussian", "GaussianDp", "Laplace", "MechanismEvent",
     "MixtureOfGaussians", "NonPrivate", "PermuteAndFlip", "PoissonSampled", "PureDp", "RandomAllocation",
     "RandomizedResponse", "RenyiCurve", "RepeatAndSelect", "SampledWithReplacement",
     "SampledWithoutReplacement", "SelfComposed", "TradeOffCurve", "TreeAggregation",
@@ -37,6 +38,8 @@ MAX_DEPTH = 16  # events inside events
 MAX_NODES = 10_000  # events in one event, all depths together
 # A sum of probabilities counts as 1 within this tolerance.
 PROBABILITY_SUM_TOLERANCE = 1e-9
+# A sum above 1 by no more than this is 1 up to the rounding of its terms.
+SUM_ROUNDING = 2.0**-48
 
 
 # --- Fields that hold events. ---------------------------------------------------------------------------
@@ -506,6 +509,27 @@ class NonPrivate(MechanismEvent):
     """A release without privacy: every epsilon is infinite from then on. reason: up to 1,024 bytes."""
 
     reason: Words = ""
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class DominatingPair(MechanismEvent):
+    """Any mechanism that is dominated by a pair of output laws on finitely many outcomes, given outcome by outcome: P
+    (first, with the privacy unit) and Q (second, without it). Under replace-one each use counts in its worse order.
+    1 to 10,000 probabilities in [0, 1], as many, each law with a sum in [1 - 1e-9, 1 + 2**-48]. A law that is within
+    2**-48 of 1 is divided by its sum; the mass that a smaller sum leaves out counts as revealed, so round down
+    probabilities that are known to fewer digits."""
+
+    first_probabilities: Annotated[Sequence[float], Table("[0, 1]")]
+    second_probabilities: Annotated[Sequence[float], Table("[0, 1]")]
+
+    def _check_together(self, at: Callable[[str], str]) -> None:
+        first, second = at("first_probabilities"), at("second_probabilities")
+        _check_columns(first, self.first_probabilities, second, self.second_probabilities)
+        for field, law in ((first, self.first_probabilities), (second, self.second_probabilities)):
+            missing = -math.fsum((*law, -1.0))
+            if missing > PROBABILITY_SUM_TOLERANCE or missing < -SUM_ROUNDING:
+                refuse(field, "a sum of %s" % (1 - missing),
+                       "a sum in [1 - 1e-9, 1 + 2^-48], with probabilities rounded down")
 
 
 def _check_columns(first: str, one: Sequence[float], second: str, two: Sequence[float]) -> None:

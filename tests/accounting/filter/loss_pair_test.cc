@@ -48,12 +48,12 @@ const MechanismEvent kEvents[] = {Sampled(.01, Gaussian{1.1}),
                                   ExponentialMechanism{.5}};
 
 // The whole promise: at points of the lattice, between them, and beyond them.
-TEST(DominatingPair, IsAboveBothProfilesEverywhere) {
+TEST(DominatingLossPair, IsAboveBothProfilesEverywhere) {
   for (const MechanismEvent& event : kEvents) {
     const DirectedProfiles profiles = ProfilesOf(event);
     for (const double interval : {0.0009765625, 0.03125}) {
       const absl::StatusOr<LossPair> pair =
-          DominatingPair(profiles, interval, std::log(1e-14), 1 << 16);
+          DominatingLossPair(profiles, interval, std::log(1e-14), 1 << 16);
       ASSERT_TRUE(pair.ok()) << Describe(event) << ": " << pair.status();
       EXPECT_TRUE(IsLossPair(*pair));
       for (double epsilon = -3; epsilon <= 6; epsilon += 0.0371) {
@@ -69,18 +69,19 @@ TEST(DominatingPair, IsAboveBothProfilesEverywhere) {
   }
 }
 
-TEST(DominatingPair, IsTightOnAFineLattice) {
+TEST(DominatingLossPair, IsTightOnAFineLattice) {
   const DirectedProfiles profiles = ProfilesOf(Sampled(.01, Gaussian{1.1}));
-  const LossPair pair = *DominatingPair(profiles, 0.0009765625, std::log(1e-14), 1 << 16);
+  const LossPair pair = *DominatingLossPair(profiles, 0.0009765625, std::log(1e-14), 1 << 16);
   for (const double epsilon : {0.25, 0.5, 1.0}) {
     const double truth = profiles.remove->At(epsilon).delta.upper;
     EXPECT_LE(ProfileOf(pair, epsilon, false), truth * (1 + 1e-4)) << epsilon;
   }
 }
 
-TEST(DominatingPair, MassesAreWholeAndSumToAtMostOne) {
+TEST(DominatingLossPair, MassesAreWholeAndSumToAtMostOne) {
   for (const MechanismEvent& event : kEvents) {
-    const LossPair pair = *DominatingPair(ProfilesOf(event), 0.0078125, std::log(1e-12), 1 << 16);
+    const LossPair pair =
+        *DominatingLossPair(ProfilesOf(event), 0.0078125, std::log(1e-12), 1 << 16);
     for (const double mass : pair.masses) {
       EXPECT_EQ(std::ldexp(mass, 100), std::floor(std::ldexp(mass, 100)));
     }
@@ -89,8 +90,8 @@ TEST(DominatingPair, MassesAreWholeAndSumToAtMostOne) {
   }
 }
 
-TEST(DominatingPair, RefusesMorePointsThanItMayTake) {
-  EXPECT_EQ(DominatingPair(ProfilesOf(Laplace{.1}), 0.0001220703125, std::log(1e-12), 1000)
+TEST(DominatingLossPair, RefusesMorePointsThanItMayTake) {
+  EXPECT_EQ(DominatingLossPair(ProfilesOf(Laplace{.1}), 0.0001220703125, std::log(1e-12), 1000)
                 .status()
                 .code(),
             absl::StatusCode::kResourceExhausted);

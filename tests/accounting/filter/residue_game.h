@@ -65,7 +65,7 @@ inline std::optional<LossPair> PairOf(const MechanismEvent& event, double interv
   const absl::StatusOr<DirectedProfiles> profiles =
       ProfilesOf(event, Setting{kRelation, {}, {}}, 1, Accountant::kPld);
   if (!profiles.ok()) return std::nullopt;
-  absl::StatusOr<LossPair> pair = DominatingPair(*profiles, interval, log_tail, 4000);
+  absl::StatusOr<LossPair> pair = DominatingLossPair(*profiles, interval, log_tail, 4000);
   if (!pair.ok()) return std::nullopt;
   return *std::move(pair);
 }

@@ -24,12 +24,19 @@ TEST(Mechanism, ApproximateDpHasItsTwoNumbers) {
             R"({"approximateDp":{"epsilon":1.5,"delta":0.25}})");
 }
 
+TEST(Mechanism, ADominatingPairHasItsTwoLaws) {
+  EXPECT_EQ(Mechanism::DominatingPair({.first = {0.75, 0.25}, .second = {0.25, 0.75}}).ToJson(),
+            R"({"dominatingPair":{"firstProbabilities":[0.75,0.25],)"
+            R"("secondProbabilities":[0.25,0.75]}})");
+}
+
 TEST(Mechanism, ComesBackFromItsJsonEqual) {
   const Mechanism gaussian = Mechanism::Gaussian(0.1 + 0.2);
   for (const Mechanism& mechanism :
        {gaussian, Mechanism::Laplace(2), Mechanism::PureDp(0), Mechanism::ApproximateDp(1, 1e-300),
         Mechanism::Zcdp(1e-300), Mechanism::GaussianDp(1e308),
         Mechanism::PoissonSampled(0.01, gaussian),
+        Mechanism::DominatingPair({.first = {0.1, 0.9}, .second = {0.9, 0.1}}),
         Mechanism::Gaussian(std::numeric_limits<double>::infinity()),
         Mechanism::Composed({{gaussian, 3}, {Mechanism::PureDp(1), 1}})}) {
     const absl::StatusOr<Mechanism> parsed = Mechanism::FromJson(mechanism.ToJson());

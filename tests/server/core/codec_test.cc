@@ -53,7 +53,8 @@ std::vector<MechanismEvent> OneOfEach() {
           BandedMatrixFactorization{1, 2, 10, 0.1},
           RepeatAndSelect{gaussian, 3, 1},
           UnverifiedClaim{1, 1e-5, "somebody 2020"},
-          NonPrivate{"debugging"}};
+          NonPrivate{"debugging"},
+          DominatingPair{{0.5, 0.25, 0.25}, {0.25, 0.75, 0}}};
 }
 
 // The layout is a promise to every stored ledger: these bytes were written by hand from the rules

@@ -14,6 +14,7 @@ namespace epsledger {
 
 struct MechanismMessage;  // internal
 struct CountedMechanism;
+struct PairOfLaws;
 
 // A mechanism event: an immutable description that fully defines the mathematics of one release.
 //
@@ -38,6 +39,8 @@ class Mechanism {
   static Mechanism Zcdp(double rho);
   // Any mu-GDP mechanism. In [0, inf).
   static Mechanism GaussianDp(double mu);
+  // Any mechanism that is dominated by a pair of output laws on finitely many outcomes.
+  static Mechanism DominatingPair(const PairOfLaws& laws);
   // A release without any privacy, and the reason. A published algorithm whose guarantee is not
   // proven starts with it. From then on every epsilon of the session is infinite. The budget and
   // all budgets above it must have a NoGuaranteeCap. `reason` is up to 256 bytes.
@@ -73,6 +76,15 @@ class Mechanism {
 struct CountedMechanism {
   Mechanism mechanism;
   int64_t count = 1;
+};
+
+// Two laws on the same outcomes, 1 to 10,000 probabilities in [0, 1] each. `first` is the output
+// law with the privacy unit, `second` without it; under replace-one each use counts in its worse
+// order. A sum within 2^-48 of 1 is divided by. What a smaller sum leaves out, 1e-9 at most, counts
+// as revealed: round down what is known to fewer digits.
+struct PairOfLaws {
+  std::vector<double> first;
+  std::vector<double> second;
 };
 
 }  // namespace epsledger

@@ -39,6 +39,8 @@ const WORDS: Record<string, (fields: Fields) => string> = {
   repeatAndSelect: (f) => `the best of ${exact(f['mean'])} expected runs of (${inner(f)})`,
   unverifiedClaim: (f) =>
     `unverified claim of (${exact(f['epsilon'])}, ${exact(f['delta'])})-DP${quoted(f['citation'])}`,
+  dominatingPair: (f) =>
+    `any mechanism dominated by a pair of laws on ${((f['firstProbabilities'] ?? []) as unknown[]).length} outcomes`,
   nonPrivate: (f) => `release without privacy${quoted(f['reason'])}`,
 };
 

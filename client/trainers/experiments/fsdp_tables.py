@@ -4,6 +4,7 @@ import math
 import os
 import subprocess
 
+import accuracy_figure
 import markdown
 import runs
 
@@ -50,8 +51,13 @@ def check_epsilon(done, epsilon):
             raise SystemExit("experiments: the ledger says epsilon %g, the row says %g" % (read, epsilon))
 
 
+def accuracy(done):
+    """Returns the summary of the held-out accuracies in percent."""
+    return runs.summary([100 * runs.number(run.result["held_out_accuracy"]) for run in done])
+
+
 def percent(done):
-    return runs.summary([100 * runs.number(run.result["held_out_accuracy"]) for run in done]).text(2)
+    return accuracy(done).text(2)
 
 
 def measure(bench, epsilon, schedule, flags, count, name, features="scattering"):
@@ -82,15 +88,10 @@ def acceptance(bench):
 
 def figure2(bench):
     """Figure 2: accuracy of sound FSDP and DP-SGD on MNIST for epsilon 1 to 8, scattering to MLP(64)"""
-    rows = []
-    for epsilon in range(1, 9):
-        row = [epsilon]
-        for name, flags in (("FSDP", MLP_FSDP), ("DP-SGD", MLP_DP_SGD)):
-            printed = PAPER[name].get(epsilon)
-            row += [percent(measure(bench, epsilon, MLP_SCHEDULE[epsilon], flags, 3, name)),
-                    "%.2f" % printed if printed else ""]
-        rows.append(row)
-    return markdown.table(["epsilon", "sound FSDP", "paper", "DP-SGD", "paper"], rows)
+    measured = {name: {epsilon: accuracy(measure(bench, epsilon, MLP_SCHEDULE[epsilon], flags, 3, name))
+                       for epsilon in range(1, 9)} for name, flags in (("FSDP", MLP_FSDP), ("DP-SGD", MLP_DP_SGD))}
+    return accuracy_figure.table_and_picture(bench, "figure2.svg", "MNIST at delta 1e-5: accuracy against epsilon",
+                                             measured, PAPER)
 
 
 def table3(bench):
@@ -106,13 +107,20 @@ def table3(bench):
             markdown.table(["k", *columns], printed))
 
 
-def compute(bench, accountant, probability, noise, steps):
+def compute(bench, accountant, events):
     """Returns epsilon at DELTA by `epsctl compute`."""
-    event = {"poissonSampled": {"samplingProbability": probability, "event": {"gaussian": {"noiseMultiplier": noise}}}}
-    request = {"accountant": accountant, "query": {"epsilonAtDelta": DELTA}, "events": [{"count": steps, "event": event}]}
+    request = {"accountant": accountant, "query": {"epsilonAtDelta": DELTA}, "events": events}
     answer = subprocess.run([bench.ledger.program("client/cli/epsctl"), "compute"], input=json.dumps(request),
                             capture_output=True, text=True, check=True)
     return json.loads(answer.stdout)["upper"]
+
+
+def sampled_steps(probability, event, steps):
+    return [{"count": steps, "event": {"poissonSampled": {"samplingProbability": probability, "event": event}}}]
+
+
+def gaussian(noise):
+    return {"gaussian": {"noiseMultiplier": noise}}
 
 
 def table4(bench):
@@ -124,7 +132,7 @@ def table4(bench):
         for epochs, paper in zip((25, 50), printed):
             steps = epochs * records // 250
             rows.append([data, nominal, "%.4f" % noise, epochs, paper] +
-                        ["%.2f" % compute(bench, accountant, 250 / records, noise, steps)
+                        ["%.2f" % compute(bench, accountant, sampled_steps(250 / records, gaussian(noise), steps))
                          for accountant in ("MOMENTS", "RENYI", "PLD")])
     return markdown.table(["data", "nominal epsilon of a step", "noise multiplier", "epochs", "paper, DP-SGD", "MOMENTS",
                            "RENYI", "PLD"], rows) + """

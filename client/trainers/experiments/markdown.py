@@ -1,10 +1,20 @@
 """Markdown tables and their places in a file."""
+import textwrap
+
+COLUMNS = 100
 
 
 def table(columns, rows):
     lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
     lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
     return "\n".join(lines) + "\n"
+
+
+def wrapped(text):
+    """Returns `text` with each paragraph filled to COLUMNS. Tables and links to pictures stay as they are."""
+    paragraphs = text.strip("\n").split("\n\n")
+    return "\n\n".join(each if each.startswith(("|", "![")) else textwrap.fill(each, COLUMNS, break_on_hyphens=False)
+                       for each in paragraphs)
 
 
 def put(text, name, content):

@@ -32,6 +32,15 @@ class Markdown(unittest.TestCase):
     def test_makes_a_table(self):
         self.assertEqual(markdown.table(["a", "b"], [[1, "x"]]), "| a | b |\n|---|---|\n| 1 | x |\n")
 
+    def test_fills_paragraphs_and_leaves_tables_and_pictures(self):
+        table = markdown.table(["a" * 60, "b" * 60], [[1, 2]])
+        picture = "![%s](a.svg)" % ("word " * 30)
+        text = markdown.wrapped("word " * 30 + "\n\n" + table + "\nshort\nlines\n\n" + picture + "\n")
+        self.assertIn(table, text)
+        self.assertIn(picture, text)
+        self.assertIn("\nshort lines\n", text)
+        self.assertLessEqual(max(len(line) for line in text.splitlines() if line[:1] not in ("|", "!")), markdown.COLUMNS)
+
 
 class Summary(unittest.TestCase):
     def test_is_the_mean_and_the_sample_standard_deviation(self):

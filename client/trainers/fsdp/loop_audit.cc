@@ -10,16 +10,13 @@ namespace {
 
 using network::Network;
 
-constexpr int kOutputs = 3;
-constexpr double kIndicatorNoiseInMultipliers = 5;
-
 absl::StatusOr<StepView> CanaryView(const LoopAuditOptions& options) {
   StepView view{.geometry = options.geometry, .embedding_clip = 0.01, .residual_clip = 0.01};
-  view.layers.push_back({.subspace = options.subspace});
+  view.layers.push_back({.subspace = options.subspace, .column_scales = options.column_scales});
   NoiseSplitOptions split{.embedding_fraction = options.embedding_fraction};
   if (options.indicators) {
     split.indicator_count = options.geometry == ClipGeometry::kSeparate ? 2 : 1;
-    split.indicator_noise = kIndicatorNoiseInMultipliers * options.noise_multiplier;
+    split.indicator_noise = options.indicator_noise * options.noise_multiplier;
   }
   ASSIGN_OR_RETURN(const NoiseShares shares, SplitNoise(split, options.noise_multiplier));
   view.shares = shares;
@@ -48,12 +45,13 @@ absl::Status CheckDomains(const LoopAuditOptions& options) {
 absl::StatusOr<ArmScores> StepScores(const LoopAuditOptions& options, GradientRelease& release) {
   RETURN_IF_ERROR(CheckDomains(options));
   ASSIGN_OR_RETURN(const StepView view, CanaryView(options));
-  ASSIGN_OR_RETURN(
-      Network<float> network,
-      Network<float>::Create({.channels = 1}, {network::FullyConnected{.outputs = kOutputs}}));
+  ASSIGN_OR_RETURN(Network<float> network,
+                   Network<float>::Create({.channels = 1},
+                                          {network::FullyConnected{.outputs = kAuditedOutputs}}));
   const LabeledColumns canary = Record(1000);
   const LabeledColumns opposite = Record(-1000);
   ASSIGN_OR_RETURN(const Eigen::VectorXd contribution, ClippedSum(network, view, canary, {0}));
+  ASSIGN_OR_RETURN(const Eigen::VectorXd other, ClippedSum(network, view, opposite, {0}));
   ArmScores scores;
   for (int trial = 0; trial < options.trials; ++trial) {
     for (const bool present : {false, true}) {
@@ -68,7 +66,11 @@ absl::StatusOr<ArmScores> StepScores(const LoopAuditOptions& options, GradientRe
         ASSIGN_OR_RETURN(const Eigen::VectorXd sum,
                          ClippedSum(network, view, present ? canary : opposite, batch));
         ASSIGN_OR_RETURN(const Eigen::VectorXd released, release.Release(sum, 1));
-        score.Add(released, contribution, options.noise_multiplier);
+        if (options.replaced) {
+          score.AddReplaced(released, contribution, other, options.noise_multiplier);
+        } else {
+          score.Add(released, contribution, options.noise_multiplier);
+        }
       }
       (present ? scores.with_canary : scores.without_canary).push_back(score.sum());
     }

@@ -19,10 +19,16 @@ struct LoopAuditOptions {
   ClipGeometry geometry = ClipGeometry::kSeparate;
   // True: with two quantile indicators (one for kJoint).
   bool indicators = false;
+  // Standard deviation on the sum of each indicator's +-1/2, in noise multipliers; above 1, or the
+  // indicators would take half of the charged noise (SplitNoise).
+  double indicator_noise = 5;
   // NoiseSplitOptions::embedding_fraction.
   double embedding_fraction = 0.7;
   // H. The canary's delta is (-2, 1, 1) / 3: a row along it makes all of the gradient embedding.
   network::Matrix<float> subspace = RandomSubspace(1, 3, 1);
+  // LayerView::column_scales: of the input, which has a thousand times the gradient of the bias,
+  // and of the bias. Empty: both 1.
+  network::Vector<float> column_scales;
   // How the canary is drawn: {0} with the sampling probability, else {}. Set if and only if the
   // probability is below 1.
   double sampling_probability = 1;
@@ -33,8 +39,9 @@ struct LoopAuditOptions {
 };
 
 // A released vector begins with the embedding, this many numbers for each row of H; then the
-// residual.
+// residual, so many numbers for each output; then the indicators.
 inline constexpr Eigen::Index kAuditedColumns = 2;
+inline constexpr Eigen::Index kAuditedOutputs = 3;
 
 // Scores of the trials of each arm, for a two-arm audit.
 struct ArmScores {
@@ -45,11 +52,11 @@ struct ArmScores {
 // Returns scores of the mechanism of a step (ClippedSum, then `release` with contribution 1) on no
 // record and on one canary. The canary is clipped in both parts, so it uses all of the norm that a
 // record may have. Scores are those of TranscriptScore, the optimal statistic of the adversary who
-// sees every release. Without sampling they are normal with variance mu^2 and means mu^2 apart, mu
-// = sqrt(steps) ||c|| / noise_multiplier, where c is the canary's contribution and ||c|| is just
-// below 1, if and only if embedding, residual and indicators are noised as the one charged event
-// says. About 30 us a step of the arm with the canary. INVALID_ARGUMENT outside the domains; the
-// status of a release or of `batches` that fails.
+// sees every release; twice as large for a replaced record. Without sampling they are normal with
+// variance mu^2 and means mu^2 apart, mu = sqrt(steps) ||c|| / noise_multiplier, where c is the
+// canary's contribution and ||c|| is just below 1, if and only if embedding, residual and
+// indicators are noised as the one charged event says. About 30 us a step of the arm with the
+// canary. INVALID_ARGUMENT outside the domains; the status of a release or of `batches` that fails.
 absl::StatusOr<ArmScores> StepScores(const LoopAuditOptions& options, GradientRelease& release);
 
 }  // namespace epsledger::trainers::fsdp

@@ -18,17 +18,28 @@ namespace {
 // candidates.
 constexpr double kStep = 1e-9;
 
-// Scores each released gradient against the canary's gradient.
+// The gradients of the two arms.
+struct ArmGradients {
+  Eigen::VectorXd canary;
+  // Of the record in the place of the canary; empty: there is none.
+  Eigen::VectorXd other;
+};
+
+// Scores each released gradient against the gradients of the arms.
 class ScoringGradients : public GradientRelease {
  public:
-  ScoringGradients(GradientRelease& inner, const Eigen::VectorXd& canary, double deviation,
+  ScoringGradients(GradientRelease& inner, const ArmGradients& arms, double deviation,
                    TranscriptScore& score)
-      : inner_(inner), canary_(canary), deviation_(deviation), score_(score) {}
+      : inner_(inner), arms_(arms), deviation_(deviation), score_(score) {}
 
   absl::StatusOr<Eigen::VectorXd> Release(const Eigen::VectorXd& exact_sum, double) override {
     absl::StatusOr<Eigen::VectorXd> released = inner_.Release(exact_sum, 1);
     if (!released.ok()) return released;
-    score_.Add(*released, canary_, deviation_);
+    if (arms_.other.size() > 0) {
+      score_.AddReplaced(*released, arms_.canary, arms_.other, deviation_);
+    } else {
+      score_.Add(*released, arms_.canary, deviation_);
+    }
     last_ = *released;
     return released;
   }
@@ -37,7 +48,7 @@ class ScoringGradients : public GradientRelease {
 
  private:
   GradientRelease& inner_;
-  const Eigen::VectorXd& canary_;
+  const ArmGradients& arms_;
   double deviation_;
   TranscriptScore& score_;
   Eigen::VectorXd last_;
@@ -85,9 +96,9 @@ absl::StatusOr<LinearLoss> NoRecord(const LoopAuditOptions& options) {
   return LinearLoss::Create(LogisticMargin{}, std::move(rows), options.contribution);
 }
 
-// Trains on some records and scores the run against the canary's gradient.
+// Trains on some records and scores the run against the gradients of the arms.
 using Run = std::function<absl::StatusOr<TrainingResult>(
-    const LinearLoss& loss, const TrainingOptions& training, const Eigen::VectorXd& canary,
+    const LinearLoss& loss, const TrainingOptions& training, const ArmGradients& arms,
     TranscriptScore& score)>;
 
 absl::StatusOr<TrialScores> ScoresOf(const LoopAuditOptions& options, const Run& run) {
@@ -109,7 +120,9 @@ absl::StatusOr<TrialScores> ScoresOf(const LoopAuditOptions& options, const Run&
   training.batches = options.batches;
   training.steps = {.rule = StepRule::kFixed, .first = kStep, .bounds = {}};
   training.regularizer = L2Penalty{.lambda = 0};
-  const Eigen::VectorXd canary = with.GradientSum(Eigen::VectorXd::Zero(options.direction.size()));
+  const Eigen::VectorXd start = Eigen::VectorXd::Zero(options.direction.size());
+  ArmGradients arms{.canary = with.GradientSum(start), .other = {}};
+  if (options.replaced) arms.other = without.GradientSum(start);
   const auto scores = [&](const LinearLoss& loss) -> absl::StatusOr<std::vector<double>> {
     TrainingOptions of_arm = training;
     if (loss.record_count() == 0 && training.batches.draw != nullptr) {
@@ -118,7 +131,7 @@ absl::StatusOr<TrialScores> ScoresOf(const LoopAuditOptions& options, const Run&
     std::vector<double> arm;
     for (int trial = 0; trial < options.trials; ++trial) {
       TranscriptScore score(options.batches.sampling_probability);
-      ASSIGN_OR_RETURN(const TrainingResult result, run(loss, of_arm, canary, score));
+      ASSIGN_OR_RETURN(const TrainingResult result, run(loss, of_arm, arms, score));
       if (!result.release_status.ok()) return result.release_status;
       arm.push_back(score.sum());
     }
@@ -134,9 +147,8 @@ absl::StatusOr<TrialScores> ScoresOf(const LoopAuditOptions& options, const Run&
 absl::StatusOr<TrialScores> SoundLoopScores(const LoopAuditOptions& options,
                                             GradientRelease& release) {
   return ScoresOf(options, [&](const LinearLoss& loss, const TrainingOptions& training,
-                               const Eigen::VectorXd& canary, TranscriptScore& score) {
-    ScoringGradients scoring(release, canary, options.noise_multiplier * options.contribution,
-                             score);
+                               const ArmGradients& arms, TranscriptScore& score) {
+    ScoringGradients scoring(release, arms, options.noise_multiplier * options.contribution, score);
     return TrainSound(loss, training, scoring);
   });
 }
@@ -151,8 +163,8 @@ absl::StatusOr<TrialScores> SoundLineSearchLoopScores(const LoopAuditOptions& op
         "LoopAuditOptions.direction: want one positive number with a line search");
   }
   return ScoresOf(options, [&](const LinearLoss& loss, const TrainingOptions& training,
-                               const Eigen::VectorXd& canary, TranscriptScore& score) {
-    ScoringGradients scoring(gradients, canary, noise.gradient * options.contribution, score);
+                               const ArmGradients& arms, TranscriptScore& score) {
+    ScoringGradients scoring(gradients, arms, noise.gradient * options.contribution, score);
     ScoringComparisons comparing(comparisons, scoring, noise.comparison, score);
     return TrainSoundLineSearch(loss, training, line_search, scoring, comparing);
   });

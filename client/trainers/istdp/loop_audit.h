@@ -31,7 +31,8 @@ struct LoopAuditOptions {
 // Returns scores for a two-arm audit of TrainSound: runs on no record, and runs on one canary whose
 // clipped gradient is the same vector c of norm `contribution` at every step (its margin does not
 // move: steps are 1e-9). Scores are those of TranscriptScore, the optimal statistic of the
-// white-box adversary who sees every release. Without sampling they are normal with variance mu^2
+// white-box adversary who sees every release; twice as large for a replaced record. Without
+// sampling they are normal with variance mu^2
 // and means mu^2 apart, mu = sqrt(steps) / noise_multiplier, if and only if the trainer adds the
 // correct noise to sums of the correct sensitivity. `release` draws the noise for a contribution of
 // 1, whatever argument it gets.

@@ -230,16 +230,25 @@ accounting::CanaryScores TwoPhaseScores(const TwoPhaseNoise& noise, double bound
   return {.members = arm(1), .non_members = arm(0)};
 }
 
-TEST(TwoPhaseAudit, StaysBelowTheChargeAndCatchesABoundThatIsNotKept) {
+TEST(TwoPhaseAudit, StaysBelowTheChargeAndCatchesAForgottenPhaseOrBound) {
   constexpr double kMuAtFour = 0.9249308977;  // mu(4, 1e-5) of the Gaussian mechanism
   const TwoPhaseNoise noise = TwoPhaseNoiseFor(
       std::sqrt(22) / kMuAtFour, {.first_steps = 10, .first_share = 0.4, .contribution = 0.6}, 22);
   const Charges charges = {GaussianSteps(noise.first, 10), GaussianSteps(noise.second, 12)};
-  const AuditedCharge right = AuditGaussian(TwoPhaseScores(noise, 0.6), charges);
+  const accounting::CanaryScores scores = TwoPhaseScores(noise, 0.6);
+  const AuditedCharge right = AuditGaussian(scores, charges);
   EXPECT_NEAR(right.claimed, 4, 1e-3);
   EXPECT_LE(right.lower_bound, right.claimed);
   EXPECT_GE(right.lower_bound, 0.7 * right.claimed);
   EXPECT_FALSE(right.contradicted);
+  // Either phase forgotten.
+  for (const accounting::CountedEvent& only : charges) {
+    const AuditedCharge forgotten = AuditGaussian(scores, {only});
+    EXPECT_LT(forgotten.claimed, 3.1);
+    EXPECT_GT(forgotten.lower_bound, forgotten.claimed);
+    EXPECT_TRUE(forgotten.contradicted);
+  }
+  // The second phase, with its noise for .6, clips to 1.
   const AuditedCharge wrong = AuditGaussian(TwoPhaseScores(noise, 1), charges);
   EXPECT_GT(wrong.lower_bound, wrong.claimed);
   EXPECT_TRUE(wrong.contradicted);

@@ -80,9 +80,12 @@ inline AuditedCharge AuditGaussian(
 
 // Audits any release, without a hypothesis. Makes no certificate: a sampled history would take 400
 // queries.
-inline AuditedCharge AuditByCounting(accounting::CanaryScores scores, Charges charges,
-                                     const accounting::AuditTarget& target = kSureTarget) {
+inline AuditedCharge AuditByCounting(
+    accounting::CanaryScores scores, Charges charges,
+    const accounting::AuditTarget& target = kSureTarget,
+    accounting::NeighboringRelation relation = accounting::NeighboringRelation::kAddOrRemoveOne) {
   accounting::Question history;
+  history.relation = relation;
   history.events = std::move(charges);
   accounting::AuditQuestion question;
   question.method = accounting::AuditMethod::kTwoArmThreshold;

@@ -127,6 +127,29 @@ TEST(LoopAudit, CatchesTheWrongAdjacency) {
   EXPECT_FALSE(right.contradicted);
 }
 
+// One record replaced by its opposite in Poisson batches. At delta .05 add-or-remove-one claims .99
+// for what costs 2.56 under replace-one.
+TEST(LoopAudit, CatchesTheWrongAdjacencyOfPoissonBatches) {
+  constexpr int kFew = 8;
+  constexpr double kProbability = 0.5;
+  constexpr double kNoise = 2;
+  const CanaryScores scores = SeededScores(
+      {.steps = kFew,
+       .trials = 10'000,
+       .noise_multiplier = kNoise,
+       .batches = {.sampling_probability = kProbability, .draw = SeededDraws(18, kProbability)},
+       .replaced = true});
+  const Charges charges = {SampledGaussianSteps(kProbability, kNoise, kFew)};
+  const accounting::AuditTarget target{.delta = 0.05, .confidence = kSureTarget.confidence};
+  const AuditedCharge right =
+      AuditByCounting(scores, charges, target, NeighboringRelation::kReplaceOne);
+  EXPECT_LE(right.lower_bound, right.claimed);
+  EXPECT_GE(right.lower_bound, 0.6 * right.claimed);
+  const AuditedCharge wrong = AuditByCounting(scores, charges, target);
+  EXPECT_LT(wrong.claimed, 1);
+  EXPECT_GT(wrong.lower_bound, wrong.claimed);
+}
+
 TEST(LoopAudit, CatchesNoiseOnOneGroupOfCoordinatesOnly) {
   const double noise = NoiseOfStep(kMuAtFour);
   // Three features, of which the first one's gradient gets noise.

@@ -140,37 +140,4 @@ ProfilePoint FinitePairProfile::Around(double epsilon, double error) const {
       .tail = {TailLower(high), TailUpper(low)}};
 }
 
-LargerProfile::LargerProfile(std::shared_ptr<const PrivacyProfile> one,
-                             std::shared_ptr<const PrivacyProfile> other)
-    : one_(std::move(one)), other_(std::move(other)) {}
-
-Bounds LargerProfile::LogDelta(double epsilon) const {
-  const Bounds one = one_->LogDelta(epsilon);
-  const Bounds other = other_->LogDelta(epsilon);
-  return Bounds{std::max(one.lower, other.lower), std::max(one.upper, other.upper)};
-}
-
-Bounds LargerProfile::TailUnderQ(double epsilon) const {
-  const Bounds delta = one_->LogDelta(epsilon);
-  const Bounds other_delta = other_->LogDelta(epsilon);
-  // The slope of the larger; of both where they are equal, or near enough to be.
-  if (delta.lower > other_delta.upper) return one_->TailUnderQ(epsilon);
-  if (other_delta.lower > delta.upper) return other_->TailUnderQ(epsilon);
-  const Bounds one = one_->TailUnderQ(epsilon);
-  const Bounds other = other_->TailUnderQ(epsilon);
-  return Bounds{std::min(one.lower, other.lower), std::max(one.upper, other.upper)};
-}
-
-double LargerProfile::InfinityMass() const {
-  return std::max(one_->InfinityMass(), other_->InfinityMass());
-}
-
-double LargerProfile::SmallestLoss() const {
-  return std::min(one_->SmallestLoss(), other_->SmallestLoss());
-}
-
-double LargerProfile::LargestLoss() const {
-  return std::max(one_->LargestLoss(), other_->LargestLoss());
-}
-
 }  // namespace epsledger::accounting

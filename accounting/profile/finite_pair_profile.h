@@ -49,27 +49,6 @@ class FinitePairProfile final : public PrivacyProfile {
   double atom_spacing_;
 };
 
-// The larger of two profiles at every epsilon: a bound where a use of a mechanism may meet either
-// pair. A mechanism attains it in one use, but not in a sequence: not exact.
-class LargerProfile final : public PrivacyProfile {
- public:
-  LargerProfile(std::shared_ptr<const PrivacyProfile> one,
-                std::shared_ptr<const PrivacyProfile> other);
-
-  Bounds LogDelta(double epsilon) const override;
-  Bounds TailUnderQ(double epsilon) const override;
-  double InfinityMass() const override;
-  double SmallestLoss() const override;
-  double LargestLoss() const override;
-  double AtomSpacing() const override { return one_->AtomSpacing(); }
-  double Cost() const override { return one_->Cost() + other_->Cost(); }
-  bool exact() const override { return false; }
-
- private:
-  std::shared_ptr<const PrivacyProfile> one_;
-  std::shared_ptr<const PrivacyProfile> other_;
-};
-
 }  // namespace epsledger::accounting
 
 #endif  // EPSLEDGER_ACCOUNTING_PROFILE_FINITE_PAIR_PROFILE_H_

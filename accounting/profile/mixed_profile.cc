@@ -113,7 +113,11 @@ Bounds LargerProfile::LogDelta(double epsilon) const {
 }
 
 Bounds LargerProfile::TailUnderQ(double epsilon) const {
-  // The subgradients of a maximum lie between those of its two functions.
+  // The slope of the larger; of both where they are equal, or near enough to be.
+  const Bounds delta_a = a_->LogDelta(epsilon);
+  const Bounds delta_b = b_->LogDelta(epsilon);
+  if (delta_a.lower > delta_b.upper) return a_->TailUnderQ(epsilon);
+  if (delta_b.lower > delta_a.upper) return b_->TailUnderQ(epsilon);
   const Bounds a = a_->TailUnderQ(epsilon);
   const Bounds b = b_->TailUnderQ(epsilon);
   return Bounds{std::min(a.lower, b.lower), std::max(a.upper, b.upper)};

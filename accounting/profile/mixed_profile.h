@@ -48,8 +48,9 @@ class MixedProfile final : public PrivacyProfile {
   double largest_loss_;
 };
 
-// The larger of two profiles at every epsilon, where either pair may be the one in question. Not
-// exact. Error: that of the two. Cost: that of both.
+// The larger of two profiles at every epsilon, where each use may meet either pair. A mechanism may
+// attain it in one use, but not in a sequence: not exact. Error: that of the two. Cost: that of
+// both.
 class LargerProfile final : public PrivacyProfile {
  public:
   LargerProfile(std::shared_ptr<const PrivacyProfile> a, std::shared_ptr<const PrivacyProfile> b);

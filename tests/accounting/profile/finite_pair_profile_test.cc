@@ -1,4 +1,5 @@
 #include "accounting/profile/finite_pair_profile.h"
+#include "accounting/profile/mixed_profile.h"
 
 #include <cmath>
 #include <cstdint>

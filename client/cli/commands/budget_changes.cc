@@ -172,21 +172,7 @@ void PrintGuarantees(Invocation& invocation, const GuaranteeFlags& flags) {
   if (response != nullptr) PrintReadings(invocation, response->readings());
 }
 
-}  // namespace
-
-void AddBudgetChanges(CLI::App& budget, Invocation& invocation) {
-  AddPhaseChange<v1::FreezeBudgetRequest>(budget, invocation, "freeze",
-                                          "Refuse all charges of the sessions below, until thawed",
-                                          false, &v1::BudgetService::StubInterface::FreezeBudget);
-  AddPhaseChange<v1::ThawBudgetRequest>(budget, invocation, "thaw",
-                                        "Allow charges to a frozen budget again", false,
-                                        &v1::BudgetService::StubInterface::ThawBudget);
-  AddPhaseChange<v1::CloseBudgetRequest>(budget, invocation, "close",
-                                         "Refuse all charges of the sessions below, for good", true,
-                                         &v1::BudgetService::StubInterface::CloseBudget);
-
-  AddGuardCommand(budget, invocation);
-
+void AddBudgetSupersede(CLI::App& budget, Invocation& invocation) {
   auto superseded = std::make_shared<SupersedeFlags>();
   CLI::App* supersede = budget.add_subcommand(
       "supersede",
@@ -208,7 +194,9 @@ void AddBudgetChanges(CLI::App& budget, Invocation& invocation) {
       "  epsctl budget supersede adult adult-2 --epsilon 6 --delta 1e-5 \\\n"
       "      --reason \"DPO-417\" --yes");
   supersede->callback([&invocation, superseded] { Supersede(invocation, *superseded); });
+}
 
+void AddBudgetUpdate(CLI::App& budget, Invocation& invocation) {
   auto updated = std::make_shared<UpdateFlags>();
   CLI::App* update = budget.add_subcommand(
       "update", "Change the display name, the labels or the alert thresholds");
@@ -220,14 +208,18 @@ void AddBudgetChanges(CLI::App& budget, Invocation& invocation) {
   updated->thresholds_option = AddThresholdFlag(*update, updated->thresholds);
   update->footer("Example:\n  epsctl budget update adult --label team=vision --alert-at 0.5,0.9");
   update->callback([&invocation, updated] { Update(invocation, *updated); });
+}
 
+void AddBudgetTree(CLI::App& budget, Invocation& invocation) {
   auto root = std::make_shared<std::string>();
   CLI::App* tree = budget.add_subcommand("tree", "A budget with its descendants, parents first");
   tree->fallthrough();
   tree->add_option("budget", *root, "BUDGET")->required();
   tree->footer("Example:\n  epsctl budget tree organisation");
   tree->callback([&invocation, root] { PrintTree(invocation, *root); });
+}
 
+void AddBudgetGuarantees(CLI::App& budget, Invocation& invocation) {
   auto read = std::make_shared<GuaranteeFlags>();
   CLI::App* guarantees = budget.add_subcommand(
       "guarantees", "What all sessions below have spent together, under every accountant");
@@ -241,6 +233,26 @@ void AddBudgetChanges(CLI::App& budget, Invocation& invocation) {
       "  epsctl budget guarantees adult\n"
       "  epsctl budget guarantees adult --delta 1e-6 --group sweep-1");
   guarantees->callback([&invocation, read] { PrintGuarantees(invocation, *read); });
+}
+
+}  // namespace
+
+void AddBudgetChanges(CLI::App& budget, Invocation& invocation) {
+  AddPhaseChange<v1::FreezeBudgetRequest>(budget, invocation, "freeze",
+                                          "Refuse all charges of the sessions below, until thawed",
+                                          false, &v1::BudgetService::StubInterface::FreezeBudget);
+  AddPhaseChange<v1::ThawBudgetRequest>(budget, invocation, "thaw",
+                                        "Allow charges to a frozen budget again", false,
+                                        &v1::BudgetService::StubInterface::ThawBudget);
+  AddPhaseChange<v1::CloseBudgetRequest>(budget, invocation, "close",
+                                         "Refuse all charges of the sessions below, for good", true,
+                                         &v1::BudgetService::StubInterface::CloseBudget);
+
+  AddGuardCommand(budget, invocation);
+  AddBudgetSupersede(budget, invocation);
+  AddBudgetUpdate(budget, invocation);
+  AddBudgetTree(budget, invocation);
+  AddBudgetGuarantees(budget, invocation);
 }
 
 }  // namespace epsledger::cli

@@ -99,15 +99,9 @@ Watched List(Invocation& invocation) {
   return roots;
 }
 
-}  // namespace
-
-void AddBudgetCommands(CLI::App& app, Invocation& invocation) {
-  CLI::App* budget = app.add_subcommand("budget", "Caps over populations of privacy units");
-  budget->require_subcommand(1);
-  budget->fallthrough();
-
+void AddBudgetCreate(CLI::App& budget, Invocation& invocation) {
   auto flags = std::make_shared<CreateFlags>();
-  CLI::App* create = budget->add_subcommand(
+  CLI::App* create = budget.add_subcommand(
       "create", "Create a budget. Its cap never changes; repeating the command is harmless.");
   create->fallthrough();
   create->add_option("budget", flags->id, "its name: [a-z0-9][a-z0-9._-]*")->required();
@@ -154,10 +148,12 @@ void AddBudgetCommands(CLI::App& app, Invocation& invocation) {
       "      --gaussian 1.1 --sampling-probability .01 \\\n"
       "      --relation add-or-remove-one --privacy-unit person");
   create->callback([&invocation, flags] { Create(invocation, *flags); });
+}
 
+void AddBudgetGet(CLI::App& budget, Invocation& invocation) {
   auto name = std::make_shared<std::string>();
   auto live = std::make_shared<LiveFlags>();
-  CLI::App* get = budget->add_subcommand("get", "Show a budget: its cap and how much is spent");
+  CLI::App* get = budget.add_subcommand("get", "Show a budget: its cap and how much is spent");
   get->fallthrough();
   get->add_option("budget", *name, "BUDGET or budgets/BUDGET")->required();
   live->AddTo(*get);
@@ -168,8 +164,11 @@ void AddBudgetCommands(CLI::App& app, Invocation& invocation) {
   get->callback([&invocation, name, live] {
     Show(invocation, *live, [name](Invocation& shown) { return Get(shown, *name); });
   });
+}
 
-  CLI::App* list = budget->add_subcommand("list", "List all budgets");
+void AddBudgetList(CLI::App& budget, Invocation& invocation) {
+  auto live = std::make_shared<LiveFlags>();
+  CLI::App* list = budget.add_subcommand("list", "List all budgets");
   list->fallthrough();
   live->AddTo(*list);
   list->footer(
@@ -177,6 +176,17 @@ void AddBudgetCommands(CLI::App& app, Invocation& invocation) {
       "  epsctl budget list -o csv\n"
       "  epsctl budget list --watch");
   list->callback([&invocation, live] { Show(invocation, *live, List); });
+}
+
+}  // namespace
+
+void AddBudgetCommands(CLI::App& app, Invocation& invocation) {
+  CLI::App* budget = app.add_subcommand("budget", "Caps over populations of privacy units");
+  budget->require_subcommand(1);
+  budget->fallthrough();
+  AddBudgetCreate(*budget, invocation);
+  AddBudgetGet(*budget, invocation);
+  AddBudgetList(*budget, invocation);
 
   AddBudgetChanges(*budget, invocation);
 }

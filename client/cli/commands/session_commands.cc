@@ -171,15 +171,9 @@ void PrintGuarantees(Invocation& invocation, const std::string& text, std::optio
   PrintReadings(invocation, response->readings());
 }
 
-}  // namespace
-
-void AddSessionCommands(CLI::App& app, Invocation& invocation) {
-  CLI::App* session = app.add_subcommand("session", "Training runs under a budget");
-  session->require_subcommand(1);
-  session->fallthrough();
-
+void AddSessionCreate(CLI::App& session, Invocation& invocation) {
   auto flags = std::make_shared<CreateFlags>();
-  CLI::App* create = session->add_subcommand(
+  CLI::App* create = session.add_subcommand(
       "create", "Create a session: ADAPTIVE, or DECLARED when a plan is given");
   create->fallthrough();
   create->add_option("session", flags->name, "BUDGET/SESSION")->required();
@@ -226,9 +220,11 @@ void AddSessionCommands(CLI::App& app, Invocation& invocation) {
       "  epsctl session create adult/run-2 --relation add-or-remove-one \\\n"
       "      --gaussian 40 --count 50 --plan-delta 1e-5");
   create->callback([&invocation, flags] { Create(invocation, *flags); });
+}
 
+void AddSessionGet(CLI::App& session, Invocation& invocation) {
   auto shown = std::make_shared<GetFlags>();
-  CLI::App* get = session->add_subcommand("get", "Show a session: mode, attempt, history");
+  CLI::App* get = session.add_subcommand("get", "Show a session: mode, attempt, history");
   get->fallthrough();
   get->add_option("session", shown->name, "BUDGET/SESSION")->required();
   get->add_option(
@@ -244,23 +240,39 @@ void AddSessionCommands(CLI::App& app, Invocation& invocation) {
   get->callback([&invocation, shown] {
     Show(invocation, shown->live, [shown](Invocation& frame) { return Get(frame, *shown); });
   });
+}
 
+void AddSessionList(CLI::App& session, Invocation& invocation) {
   auto budget = std::make_shared<std::string>();
-  CLI::App* list = session->add_subcommand("list", "List the sessions of a budget");
+  CLI::App* list = session.add_subcommand("list", "List the sessions of a budget");
   list->fallthrough();
   list->add_option("budget", *budget, "BUDGET")->required();
   list->footer("Example:\n  epsctl session list adult -o csv");
   list->callback([&invocation, budget] { List(invocation, *budget); });
+}
 
+void AddSessionGuarantees(CLI::App& session, Invocation& invocation) {
   auto read = std::make_shared<std::string>();
   auto delta = std::make_shared<std::optional<double>>();
-  CLI::App* guarantees = session->add_subcommand(
+  CLI::App* guarantees = session.add_subcommand(
       "guarantees", "What the history spends, under every accountant that knows its events");
   guarantees->fallthrough();
   guarantees->add_option("session", *read, "BUDGET/SESSION")->required();
   AddReadingDelta(*guarantees, *delta);
   guarantees->footer("Example:\n  epsctl session guarantees adult/run-1");
   guarantees->callback([&invocation, read, delta] { PrintGuarantees(invocation, *read, *delta); });
+}
+
+}  // namespace
+
+void AddSessionCommands(CLI::App& app, Invocation& invocation) {
+  CLI::App* session = app.add_subcommand("session", "Training runs under a budget");
+  session->require_subcommand(1);
+  session->fallthrough();
+  AddSessionCreate(*session, invocation);
+  AddSessionGet(*session, invocation);
+  AddSessionList(*session, invocation);
+  AddSessionGuarantees(*session, invocation);
 
   AddSessionReadings(*session, invocation);
 }

@@ -104,7 +104,8 @@ double EndOf(const PrivacyProfile& profile) {
     step = std::max(1.5 * step, 0.05 * epsilon);
     step = std::min(step, 0.5);
   }
-  return std::exp(std::min(epsilon, last) * (1 + 4 * kUlp) + 4 * kUlp);
+  // So far beyond that DeltaUpAt finds the end there too.
+  return std::exp(std::min(epsilon, last) * (1 + 16 * kUlp) + 32 * kUlp);
 }
 
 // E(r - k)_+ <= C(k), C the chords of delta, which end in 0 at the last node: what is above it is

@@ -22,17 +22,16 @@ struct Masses {
   double q;
 };
 
-// What one law lacks: either nothing, up to a relative error of its numbers, or a mass.
+// What one law lacks: nothing, once its numbers are divided, or a mass.
 struct Missing {
-  double relative_error = 0;
+  double divisor = 1;
+  double relative_error = 0;  // of the numbers after the division
   Bounds mass{0, 0};
 };
 Missing MissingOf(const std::vector<double>& probabilities) {
   const double missing = MissingMass(probabilities);
-  if (std::abs(missing) <= kSumRounding) {
-    // Divided by 1 - missing, a number moves by |missing| / (1 - missing) of itself.
-    return {.relative_error = RoundUp(std::abs(missing) * (1 + 1e-12) + kMissingError)};
-  }
+  if (missing == 0) return {.relative_error = 2 * kMissingError};
+  if (missing <= kSumRounding) return {.divisor = 1 - missing, .relative_error = 2 * kUlp};
   return {
       .mass = {RoundDownNonNegative(missing - kMissingError), RoundUp(missing + kMissingError)}};
 }
@@ -80,10 +79,10 @@ FinitePair Sorted(const std::vector<Masses>& all, Bounds only_p, Bounds only_q,
   return pair;
 }
 
-std::vector<Masses> MassesOf(const DominatingPair& event) {
+std::vector<Masses> MassesOf(const DominatingPair& event, const Missing& p, const Missing& q) {
   std::vector<Masses> all(event.first_probabilities.size());
   for (size_t i = 0; i < all.size(); ++i) {
-    all[i] = {event.first_probabilities[i], event.second_probabilities[i]};
+    all[i] = {event.first_probabilities[i] / p.divisor, event.second_probabilities[i] / q.divisor};
   }
   return all;
 }
@@ -107,7 +106,8 @@ double FinitePair::LargestLoss() const {
 FinitePair FinitePairOf(const DominatingPair& event) {
   const Missing p = MissingOf(event.first_probabilities);
   const Missing q = MissingOf(event.second_probabilities);
-  return Sorted(MassesOf(event), p.mass, q.mass, RoundUp(p.relative_error + q.relative_error));
+  return Sorted(MassesOf(event, p, q), p.mass, q.mass,
+                RoundUp(p.relative_error + q.relative_error));
 }
 
 FinitePair SampledFinitePairOf(const DominatingPair& event, double sampling_probability,
@@ -115,7 +115,7 @@ FinitePair SampledFinitePairOf(const DominatingPair& event, double sampling_prob
   const double s = sampling_probability;
   const Missing p = MissingOf(event.first_probabilities);
   const Missing q = MissingOf(event.second_probabilities);
-  std::vector<Masses> all = MassesOf(event);
+  std::vector<Masses> all = MassesOf(event, p, q);
   // The outcome that P lacks is Q's in the mixture too.
   double relative_error = RoundUp(p.relative_error + q.relative_error + 2 * kUlp);
   if (q.mass.upper > 0) {
@@ -136,7 +136,7 @@ DominatingPair Reverse(const DominatingPair& event) {
 
 bool IsItsOwnReverse(const DominatingPair& event) {
   std::vector<std::pair<double, double>> forward, backward;
-  for (const auto& [p, q] : MassesOf(event)) {
+  for (const auto& [p, q] : MassesOf(event, {}, {})) {
     forward.emplace_back(p, q);
     backward.emplace_back(q, p);
   }

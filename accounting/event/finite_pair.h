@@ -9,8 +9,11 @@
 
 namespace epsledger::accounting {
 
-// A sum of probabilities within this distance of 1 is 1 up to the rounding of its terms.
+// A law whose sum is below 1 by this much at most is divided by its sum, as the rounding of its
+// terms explains it. A law is divided by a sum above 1 too, as a law that was divided by a sum
+// computed term by term has: by this much more than 1 at most.
 inline constexpr double kSumRounding = 0x1p-48;
+inline constexpr double kLargestExcess = 0x1p-40;
 
 // Returns 1 - the sum of `probabilities`, off by one rounding and 1e-23. Negative if the sum is
 // above 1. REQUIRES: at most 10,000 numbers in [0, 1], of a sum of at most 2.

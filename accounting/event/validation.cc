@@ -247,9 +247,9 @@ class Validator {
   absl::Status CheckLaw(const std::string& field, const std::vector<double>& probabilities) {
     RETURN_IF_ERROR(CheckEach(field, probabilities, kProbability));
     const double missing = MissingMass(probabilities);
-    if (missing > kProbabilitySumTolerance || missing < -kSumRounding) {
+    if (missing > kProbabilitySumTolerance || missing < -kLargestExcess) {
       return OutOfDomain(field, absl::StrCat("a sum of ", FormatDouble(1 - missing)),
-                         "a sum in [1 - 1e-9, 1 + 2^-48], with probabilities rounded down");
+                         "a sum in [1 - 1e-9, 1 + 2^-40], with probabilities rounded down");
     }
     return absl::OkStatus();
   }

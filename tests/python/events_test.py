@@ -120,7 +120,7 @@ class Event(unittest.TestCase):
             (lambda: e.DominatingPair(first_probabilities=[1], second_probabilities=[0.5, 0.5]),
              r"second_probabilities: got 2 points, want 1, one for each"),
             (lambda: e.DominatingPair(first_probabilities=[0.5, 0.5], second_probabilities=[0.5, 0.4]),
-             r"second_probabilities: got a sum of 0.9, want a sum in \[1 - 1e-9, 1 \+ 2\^-48\]"),
+             r"second_probabilities: got a sum of 0.9, want a sum in \[1 - 1e-9, 1 \+ 2\^-40\]"),
             (lambda: e.DominatingPair(first_probabilities=[0.5, 0.5 + 1e-12], second_probabilities=[0.5, 0.5]),
              r"first_probabilities: got a sum of 1.000000000001"),
             (lambda: nested(17), r"got 17 events inside each other, want at most 16"),

@@ -38,8 +38,8 @@ MAX_DEPTH = 16  # events inside events
 MAX_NODES = 10_000  # events in one event, all depths together
 # A sum of probabilities counts as 1 within this tolerance.
 PROBABILITY_SUM_TOLERANCE = 1e-9
-# A sum above 1 by no more than this is 1 up to the rounding of its terms.
-SUM_ROUNDING = 2.0**-48
+# A law of a DominatingPair is divided by a sum above 1 by no more than this.
+LARGEST_EXCESS = 2.0**-40
 
 
 # --- Fields that hold events. ---------------------------------------------------------------------------
@@ -515,8 +515,8 @@ class NonPrivate(MechanismEvent):
 class DominatingPair(MechanismEvent):
     """Any mechanism that is dominated by a pair of output laws on finitely many outcomes, given outcome by outcome: P
     (first, with the privacy unit) and Q (second, without it). Under replace-one each use counts in its worse order.
-    1 to 10,000 probabilities in [0, 1], as many, each law with a sum in [1 - 1e-9, 1 + 2**-48]. A law that is within
-    2**-48 of 1 is divided by its sum; the mass that a smaller sum leaves out counts as revealed, so round down
+    1 to 10,000 probabilities in [0, 1], as many, each law with a sum in [1 - 1e-9, 1 + 2**-40]. A law is
+    divided by a sum of 1 - 2**-48 or more; the mass that a smaller sum leaves out counts as revealed, so round down
     probabilities that are known to fewer digits."""
 
     first_probabilities: Annotated[Sequence[float], Table("[0, 1]")]
@@ -527,9 +527,9 @@ class DominatingPair(MechanismEvent):
         _check_columns(first, self.first_probabilities, second, self.second_probabilities)
         for field, law in ((first, self.first_probabilities), (second, self.second_probabilities)):
             missing = -math.fsum((*law, -1.0))
-            if missing > PROBABILITY_SUM_TOLERANCE or missing < -SUM_ROUNDING:
+            if missing > PROBABILITY_SUM_TOLERANCE or missing < -LARGEST_EXCESS:
                 refuse(field, "a sum of %s" % (1 - missing),
-                       "a sum in [1 - 1e-9, 1 + 2^-48], with probabilities rounded down")
+                       "a sum in [1 - 1e-9, 1 + 2^-40], with probabilities rounded down")
 
 
 def _check_columns(first: str, one: Sequence[float], second: str, two: Sequence[float]) -> None:

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -76,6 +77,30 @@ TEST(Validate, HoldsCurvesToTheirShape) {
   EXPECT_FALSE(Validate(MechanismEvent(TradeOffCurve{{0, 0.5}, {1, 0.5}}), "").ok());
   EXPECT_TRUE(Validate(MechanismEvent(MixtureOfGaussians{1, {0, 1}, {0.9, 0.1}}), "").ok());
   EXPECT_THAT(Message(MixtureOfGaussians{1, {0, 1}, {0.9, 0.2}}), HasSubstr("want a sum of 1"));
+}
+
+TEST(Validate, HoldsBothLawsOfAPairToOne) {
+  EXPECT_TRUE(Validate(MechanismEvent(DominatingPair{{1}, {1}}), "").ok());
+  EXPECT_TRUE(Validate(MechanismEvent(DominatingPair{{1, 0}, {0, 1}}), "").ok());
+  EXPECT_TRUE(Validate(MechanismEvent(DominatingPair{{1 - 0x1p-30, 0}, {0.5, 0.5}}), "").ok());
+  EXPECT_TRUE(Validate(MechanismEvent(DominatingPair{{1, 0x1p-40}, {0.5, 0.5}}), "").ok());
+  EXPECT_EQ(Message(DominatingPair{{0.5, 0.5}, {0.5, 0.25}}),
+            "events[0].event.dominatingPair.secondProbabilities: got a sum of 0.75, want a sum in "
+            "[1 - 1e-9, 1 + 2^-40], with probabilities rounded down");
+  EXPECT_THAT(Message(DominatingPair{{1, 0x1p-39}, {0.5, 0.5}}),
+              HasSubstr("firstProbabilities: got a sum of 1.0000000000018"));
+  EXPECT_THAT(Message(DominatingPair{{1 - 0x1p-29}, {1}}), HasSubstr("firstProbabilities: got"));
+  EXPECT_THAT(Message(DominatingPair{{0.5, 0.5}, {1}}),
+              HasSubstr("secondProbabilities: got 1 points, want 2"));
+  EXPECT_THAT(Message(DominatingPair{{}, {}}), HasSubstr("got 0 points, want 1 to 10000 points"));
+  EXPECT_THAT(Message(DominatingPair{{1.5, -0.5}, {0.5, 0.5}}),
+              HasSubstr("firstProbabilities[0]: got 1.5, want in [0, 1]"));
+  EXPECT_THAT(Message(DominatingPair{{kNaN, 1}, {0.5, 0.5}}),
+              HasSubstr("firstProbabilities[0]: got NaN"));
+  const std::vector<double> many(10000, 1e-4);
+  EXPECT_TRUE(Validate(MechanismEvent(DominatingPair{many, many}), "").ok());
+  const std::vector<double> too_many(16384, 0x1p-14);
+  EXPECT_FALSE(Validate(MechanismEvent(DominatingPair{too_many, too_many}), "").ok());
 }
 
 TEST(Validate, BoundsDepthSizeAndText) {

@@ -80,8 +80,8 @@ struct CountedMechanism {
 
 // Two laws on the same outcomes, 1 to 10,000 probabilities in [0, 1] each. `first` is the output
 // law with the privacy unit, `second` without it; under replace-one each use counts in its worse
-// order. A sum within 2^-48 of 1 is divided by. What a smaller sum leaves out, 1e-9 at most, counts
-// as revealed: round down what is known to fewer digits.
+// order. A law is divided by its sum, 1 + 2^-40 at most. What a sum below 1 - 2^-48 leaves out,
+// 1e-9 at most, counts as revealed instead: round down what is known to fewer digits.
 struct PairOfLaws {
   std::vector<double> first;
   std::vector<double> second;

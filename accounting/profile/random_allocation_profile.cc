@@ -23,7 +23,7 @@ constexpr size_t kMostNodes = 900;
 // The distance of nodes near 1, in mean absolute deviations; far from 1 as a share of the
 // distance from it, and of the value.
 constexpr double kNear = 0.03;
-constexpr double kFar = 0.02;
+constexpr double kFarEpsilon = 0.02;
 constexpr double kRelative = 0.04;
 // More than the relative error of a chord's slopes.
 constexpr double kSlopeError = 1e-14;
@@ -48,7 +48,7 @@ std::vector<double> NodesOf(double deviation, double low, double high) {
   std::vector<double> nodes;
   for (double coarse = 1;; coarse *= 1.15) {
     const auto step = [&](double x) {
-      const double near = std::max(kNear * deviation, kFar * std::abs(x - 1));
+      const double near = std::max(kNear * deviation, kFarEpsilon * std::abs(x - 1));
       return coarse * std::min(near, kRelative * x);
     };
     nodes.clear();

@@ -10,7 +10,7 @@
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kEpsilons[] = {-1.5, -0.3, -0.05, 0, 0.05, 0.3, 1.5};
+constexpr double kBatchEpsilons[] = {-1.5, -0.3, -0.05, 0, 0.05, 0.3, 1.5};
 constexpr NeighboringRelation kRelations[] = {NeighboringRelation::kAddOrRemoveOne,
                                               NeighboringRelation::kReplaceOne,
                                               NeighboringRelation::kReplaceSpecial};
@@ -41,7 +41,7 @@ void ExpectAboveEveryPair(const DirectedProfiles& profiles, NeighboringRelation 
     const std::vector<double> p = OnGrid(law_of(with), density, reach);
     for (const Contributions& neighbor : NeighborsOf(others, absent, instead)) {
       const std::vector<double> q = OnGrid(law_of(neighbor), density, reach);
-      for (const double epsilon : kEpsilons) {
+      for (const double epsilon : kBatchEpsilons) {
         const double slack = 1e-5;  // of the sum over the grid
         EXPECT_LE(DeltaOf(p, q, epsilon), Upper(*profiles.remove, epsilon) + slack)
             << epsilon << " " << static_cast<int>(relation);
@@ -131,7 +131,7 @@ TEST(SampledWithoutReplacementProfiles, AreAttainedWhereARecordIsAddedOrRemoved)
     EXPECT_EQ(profiles->remove->exact(), noise.event.As<Gaussian>() != nullptr);
     const auto p = OnGrid(WithoutReplacementLaw({-1, -1, -1, 1}, 2), noise.density, noise.reach);
     const auto q = OnGrid(WithoutReplacementLaw({-1, -1, -1}, 2), noise.density, noise.reach);
-    for (const double epsilon : kEpsilons) {
+    for (const double epsilon : kBatchEpsilons) {
       EXPECT_NEAR(Upper(*profiles->remove, epsilon), DeltaOf(p, q, epsilon), 1e-5);
       EXPECT_NEAR(Upper(*profiles->add, epsilon), DeltaOf(q, p, epsilon), 1e-5);
     }
@@ -145,7 +145,7 @@ TEST(SampledWithReplacementProfiles, AreAttainedByOneDraw) {
     const auto subset =
         Batches(SampledWithoutReplacement{7, 1, MechanismEvent(Gaussian{1})}, relation);
     ASSERT_TRUE(one.ok() && subset.ok());
-    for (const double epsilon : kEpsilons) {
+    for (const double epsilon : kBatchEpsilons) {
       EXPECT_NEAR(Upper(*one->remove, epsilon), Upper(*subset->remove, epsilon), 1e-12);
       EXPECT_NEAR(Upper(*one->add, epsilon), Upper(*subset->add, epsilon), 1e-12);
     }
@@ -161,7 +161,7 @@ TEST(SampledWithReplacementProfiles, AreAttainedByGaussiansWhereARecordIsAddedOr
   EXPECT_TRUE(profiles->remove->exact());
   const auto p = OnGrid(WithReplacementLaw({-1, -1, -1, 1}, 3), NormalDensity(1.5), 20);
   const auto q = OnGrid(WithReplacementLaw({-1, -1, -1}, 3), NormalDensity(1.5), 20);
-  for (const double epsilon : kEpsilons) {
+  for (const double epsilon : kBatchEpsilons) {
     EXPECT_NEAR(Upper(*profiles->remove, epsilon), DeltaOf(p, q, epsilon), 1e-5);
     EXPECT_NEAR(Upper(*profiles->add, epsilon), DeltaOf(q, p, epsilon), 1e-5);
   }
@@ -202,7 +202,7 @@ TEST(TruncatedPoissonSampledProfiles, AreThoseOfPoissonSamplingWhereNoBatchIsCut
     ASSERT_TRUE(plain.ok() && whole.ok() && rare.ok());
     EXPECT_TRUE(whole->remove->exact());
     EXPECT_FALSE(rare->remove->exact());
-    for (const double epsilon : kEpsilons) {
+    for (const double epsilon : kBatchEpsilons) {
       EXPECT_EQ(whole->remove->LogDelta(epsilon).upper, plain->remove->LogDelta(epsilon).upper);
       EXPECT_NEAR(Upper(*rare->remove, epsilon), Upper(*plain->remove, epsilon), 1e-12);
       EXPECT_NEAR(Upper(*rare->add, epsilon), Upper(*plain->add, epsilon), 1e-12);
@@ -218,7 +218,7 @@ TEST(TruncatedPoissonSampledProfiles, AreThoseOfAFixedSizeWhereEveryRecordIsDraw
   const auto fixed = Batches(SampledWithoutReplacement{50, 5, NestedEvent(inner)},
                              NeighboringRelation::kReplaceOne);
   ASSERT_TRUE(cut.ok() && fixed.ok());
-  for (const double epsilon : kEpsilons) {
+  for (const double epsilon : kBatchEpsilons) {
     EXPECT_NEAR(cut->remove->LogDelta(epsilon).upper, fixed->remove->LogDelta(epsilon).upper,
                 1e-12);
   }
@@ -297,7 +297,7 @@ TEST(BatchProfiles, ReadTheNoiseAsItIsStated) {
   const auto poisson =
       ProfilesOf(PoissonSampled{0.25, MechanismEvent(Gaussian{1})}, stated, 1, Accountant::kPld);
   ASSERT_TRUE(profiles.ok() && poisson.ok());
-  for (const double epsilon : kEpsilons) {
+  for (const double epsilon : kBatchEpsilons) {
     EXPECT_NEAR(profiles->remove->LogDelta(epsilon).upper, poisson->remove->LogDelta(epsilon).upper,
                 1e-12);
   }

@@ -12,7 +12,7 @@
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kOrders[] = {1.3, 2.0, 3.7, 8.0};
+constexpr double kBatchOrders[] = {1.3, 2.0, 3.7, 8.0};
 // Of a sum over the grid: Laplace densities have a kink.
 constexpr double kSlack = 3e-5;
 constexpr NeighboringRelation kRelations[] = {NeighboringRelation::kAddOrRemoveOne,
@@ -50,7 +50,7 @@ void ExpectAboveEveryPair(const MechanismEvent& event, NeighboringRelation relat
     const std::vector<double> p = OnGrid(law_of(with), density, reach);
     for (const Contributions& neighbor : NeighborsOf(others, absent, instead)) {
       const std::vector<double> q = OnGrid(law_of(neighbor), density, reach);
-      for (const double order : kOrders) {
+      for (const double order : kBatchOrders) {
         const double one = RenyiOf(p, q, order);
         const double other = RenyiOf(q, p, order);
         EXPECT_LE(one, remove->Divergence(order) * (1 + kSlack)) << order;
@@ -95,7 +95,7 @@ TEST(BatchDivergences, OfAFixedSizeAreAttainedWhereARecordIsAddedOrRemoved) {
   const auto p = OnGrid(WithoutReplacementLaw({-1, -1, -1, 1}, 2), NormalDensity(1.5), 30);
   const auto q = OnGrid(WithoutReplacementLaw({-1, -1, -1}, 2), NormalDensity(1.5), 30);
   Setting setting;
-  for (const double order : kOrders) {
+  for (const double order : kBatchOrders) {
     setting.adjacency = Adjacency::kRemove;
     EXPECT_NEAR(Divergences(event, setting)->Divergence(order) / RenyiOf(p, q, order), 1, 1e-6);
     setting.adjacency = Adjacency::kAdd;
@@ -107,7 +107,7 @@ TEST(BatchDivergences, AreThoseOfPoissonSamplingWhereBatchesAreHardlyCut) {
   for (const NeighboringRelation relation : kRelations) {
     const MechanismEvent plain = PoissonSampled{0.1, MechanismEvent(Gaussian{1})};
     const MechanismEvent cut = TruncatedPoissonSampled{0.1, 90, 100, MechanismEvent(Gaussian{1})};
-    for (const double order : kOrders) {
+    for (const double order : kBatchOrders) {
       EXPECT_NEAR(Divergences(cut, Of(relation))->Divergence(order) /
                       Divergences(plain, Of(relation))->Divergence(order),
                   1, 1e-9);

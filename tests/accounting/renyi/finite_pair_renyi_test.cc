@@ -45,7 +45,7 @@ std::vector<Real> Exactly(const std::vector<double>& numbers) {
   return reals;
 }
 
-constexpr double kOrders[] = {1, 1 + 0x1p-52, 1 + 1e-9, 1.01, 1.5, 2, 3, 32.5, 1000, 1e6, kInf};
+constexpr double kPairOrders[] = {1, 1 + 0x1p-52, 1 + 1e-9, 1.01, 1.5, 2, 3, 32.5, 1000, 1e6, kInf};
 
 TEST(FinitePairRenyi, IsJustAboveTheSumOverTheOutcomes) {
   const DominatingPair pairs[] = {
@@ -60,7 +60,7 @@ TEST(FinitePairRenyi, IsJustAboveTheSumOverTheOutcomes) {
     const FinitePairRenyi bound(FinitePairOf(event));
     const std::vector<Real> p = Exactly(event.first_probabilities);
     const std::vector<Real> q = Exactly(event.second_probabilities);
-    for (const double order : kOrders) {
+    for (const double order : kPairOrders) {
       const Real truth = RenyiTruth(p, q, order);
       const double value = bound.Divergence(order);
       EXPECT_TRUE(truth <= Real(value)) << order << " " << value << " " << truth.ToDouble();
@@ -115,7 +115,7 @@ TEST(FinitePairRenyi, OfAPoissonSampleIsThatOfTheMixture) {
   const FinitePairRenyi add(SampledFinitePairOf(event, s, Adjacency::kAdd));
   EXPECT_NEAR(remove.delta(), 0.7 * s, 1e-15);
   EXPECT_NEAR(add.delta(), 0.7 * s, 1e-15);
-  for (const double order : kOrders) {
+  for (const double order : kPairOrders) {
     const Real removed = RenyiTruth(mixture, q, order);
     const Real added = RenyiTruth(q, mixture, order);
     EXPECT_TRUE(removed <= Real(remove.Divergence(order))) << order;

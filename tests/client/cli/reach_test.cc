@@ -107,7 +107,7 @@ struct Outcome {
   std::string err;
 };
 
-Outcome Run(const std::vector<std::string>& arguments) {
+Outcome RunEpsctl(const std::vector<std::string>& arguments) {
   std::istringstream in;
   std::ostringstream out;
   std::ostringstream err;
@@ -229,7 +229,7 @@ TEST(Reach, WithoutAServerNothingWasSentAndTheReasonIsToldAtOnce) {
     const std::vector<std::string> read = {"--server", server,   "--timeout",
                                            "0.3",      "budget", "list"};
     for (const std::vector<std::string>& command : {read, Create(server, "300ms")}) {
-      const Outcome outcome = Run(command);
+      const Outcome outcome = RunEpsctl(command);
       EXPECT_EQ(outcome.code, ExitCode::kFailed);
       EXPECT_THAT(outcome.out, IsEmpty());
       EXPECT_THAT(outcome.err, AllOf(StartsWith(absl::StrCat("epsctl: no answer from ", server)),
@@ -243,7 +243,7 @@ TEST(Reach, ValuesAreCheckedBeforeAServerIsAwaited) {
   const Port nobody;
   const auto error = [&](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"--server", nobody.address(), "--timeout", "24h"});
-    const Outcome outcome = Run(arguments);
+    const Outcome outcome = RunEpsctl(arguments);
     EXPECT_EQ(outcome.code, ExitCode::kUsage);
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
     return outcome.err;
@@ -274,7 +274,7 @@ TEST(Reach, WhatTheServerDoesNotSpeakIsOneSentence) {
   const Parrot tls(TlsWords());
   const auto error = [&](std::vector<std::string> arguments) {
     arguments.insert(arguments.end(), {"--timeout", "24h", "budget", "list"});
-    const Outcome outcome = Run(arguments);
+    const Outcome outcome = RunEpsctl(arguments);
     EXPECT_EQ(outcome.code, ExitCode::kUsage);
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
     return outcome.err;
@@ -289,10 +289,10 @@ TEST(Reach, WhatTheServerDoesNotSpeakIsOneSentence) {
 
 TEST(Reach, AFurtherTryOfACallIsTold) {
   FakeLedger ledger;
-  ASSERT_EQ(Run(Create(ledger.address(), "60s")).err, "");
+  ASSERT_EQ(RunEpsctl(Create(ledger.address(), "60s")).err, "");
   ledger.Script({Fault::kUnavailable});
-  const Outcome outcome = Run({"--server", ledger.address(), "charge", "create", "b/run",
-                               "--attempt", "1", "--gaussian", "1"});
+  const Outcome outcome = RunEpsctl({"--server", ledger.address(), "charge", "create", "b/run",
+                                     "--attempt", "1", "--gaussian", "1"});
   EXPECT_EQ(outcome.code, ExitCode::kOk);
   EXPECT_THAT(outcome.err, AllOf(StartsWith("epsctl: no answer from "), HasSubstr("trying again")));
 }

@@ -44,6 +44,31 @@ int64_t UsesOf(const std::vector<accounting::CountedEvent>& plan) {
   return uses;
 }
 
+// A successor counts the units of what it takes over, if it takes anything over.
+std::optional<std::string> CheckTakenOver(const Ledger& ledger, const ReferenceFixed& body) {
+  const BudgetState* budget = ledger.FindBudget(body.budget_id);
+  if (budget == nullptr || budget->supersedes.empty()) return std::nullopt;
+  const BudgetState& before = *ledger.FindBudget(budget->supersedes);
+  const std::optional<size_t> cell = UnitsCellOf(budget->balance.filter());
+  const Cost carried = cell.has_value() ? budget->balance.spent()[*cell] : Cost();
+  if (before.balance.reference() == nullptr || carried.is_zero() || carried.is_infinite()) {
+    return std::nullopt;
+  }
+  const accounting::Reference& old = before.balance.reference()->reference;
+  if (body.units < old.units && !ledger.PricesHoldAtEveryLevel(before)) {
+    return absl::StrCat("budgets/", body.budget_id, " has ", body.units,
+                        " units, and what it takes over was priced where there were more");
+  }
+  // Rounding can only give a unit more slack.
+  const bool is_same_chain = body.interval == old.pair.interval && body.first == old.pair.first &&
+                             body.masses == old.pair.masses &&
+                             body.slack * static_cast<double>(old.units) >=
+                                 old.slack * static_cast<double>(body.units) * (1 - 1e-12);
+  if (is_same_chain) return std::nullopt;
+  return absl::StrCat("budgets/", body.budget_id,
+                      " counts other units than those that it takes over");
+}
+
 }  // namespace
 
 std::optional<std::string> PriceProver::Check(const Ledger& ledger, const Entry& entry) {
@@ -127,28 +152,7 @@ std::optional<std::string> PriceProver::Check(const Ledger& ledger, const Refere
     cap = &*session->spec.own_cap;
     relation = session->spec.relation;
   }
-  if (const BudgetState* budget = ledger.FindBudget(body.budget_id);
-      budget != nullptr && !budget->supersedes.empty()) {
-    const BudgetState& before = *ledger.FindBudget(budget->supersedes);
-    const std::optional<size_t> cell = UnitsCellOf(budget->balance.filter());
-    const Cost carried = cell.has_value() ? budget->balance.spent()[*cell] : Cost();
-    if (before.balance.reference() != nullptr && !carried.is_zero() && !carried.is_infinite()) {
-      const accounting::Reference& old = before.balance.reference()->reference;
-      if (body.units < old.units && !ledger.PricesHoldAtEveryLevel(before)) {
-        return absl::StrCat("budgets/", body.budget_id, " has ", body.units,
-                            " units, and what it takes over was priced where there were more");
-      }
-      // Rounding can only give a unit more slack.
-      const bool is_same_chain = body.interval == old.pair.interval &&
-                                 body.first == old.pair.first && body.masses == old.pair.masses &&
-                                 body.slack * static_cast<double>(old.units) >=
-                                     old.slack * static_cast<double>(body.units) * (1 - 1e-12);
-      if (!is_same_chain) {
-        return absl::StrCat("budgets/", body.budget_id,
-                            " counts other units than those that it takes over");
-      }
-    }
-  }
+  if (std::optional<std::string> problem = CheckTakenOver(ledger, body)) return problem;
   const auto* approximate = cap == nullptr ? nullptr : std::get_if<ApproximateDpCap>(cap);
   const auto* units = cap == nullptr ? nullptr : std::get_if<UnitsCap>(cap);
   if (approximate == nullptr && units == nullptr) {

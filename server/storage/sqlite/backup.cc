@@ -205,6 +205,64 @@ void GiveTo(const std::string& owner_of, const std::string& folder) {
   }
 }
 
+// Refuses what is no whole backup, and a folder that has a ledger.
+absl::Status CheckMayRestore(const std::string& backup, const std::string& data_dir) {
+  std::error_code error;
+  if (!fs::exists(absl::StrCat(backup, "/", kHeads), error) ||
+      !fs::exists(DatabaseIn(backup), error)) {
+    return absl::NotFoundError(backup + ": is no backup of `epsledgerd backup`");
+  }
+  if (IsWithin(data_dir, backup)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--data-dir: got ", data_dir, ", which is in the backup"));
+  }
+  if (absl::EndsWith(NameOf(backup), kUnfinished)) {
+    return absl::FailedPreconditionError(backup + ": was interrupted, and is no whole backup");
+  }
+  const std::string database = DatabaseIn(data_dir);
+  for (const std::string& file : {database, database + "-wal", AnchorOf(database)}) {
+    if (!fs::exists(file, error)) continue;
+    return absl::AlreadyExistsError(file +
+                                    ": belongs to a ledger; move it away first, and keep it");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CopyBackup(const std::string& backup, const std::string& folder) {
+  std::error_code error;
+  for (const char* ending : {"", "-wal", "-anchor"}) {
+    const std::string file = DatabaseIn(backup) + ending;
+    if (fs::exists(file, error)) RETURN_IF_ERROR(CopyFile(file, DatabaseIn(folder) + ending));
+  }
+  const std::string key = absl::StrCat("/", kStatementKey);
+  if (!fs::exists(backup + key, error)) return absl::OkStatus();
+  return CopyFile(backup + key, folder + key);
+}
+
+// Replays the copied ledgers, and compares them with the heads of the backup.
+absl::StatusOr<std::vector<LedgerReport>> VerifyRestored(const std::string& backup,
+                                                         const std::string& database) {
+  ASSIGN_OR_RETURN(std::vector<LedgerReport> ledgers, FinishAndVerify(database));
+  ASSIGN_OR_RETURN(const std::string noted, ReadRegularFile(absl::StrCat(backup, "/", kHeads)));
+  if (const std::string found = HeadLines(ledgers); found != noted) {
+    return absl::DataLossError(
+        absl::StrCat(backup, ": has not the heads that it was taken with, but:\n", found));
+  }
+  return ledgers;
+}
+
+// Moves the files to the data directory. The ledger file comes last: until it exists, the folder
+// does not count as a ledger.
+absl::Status MoveTo(const std::string& data_dir, const std::string& folder) {
+  const std::string key = absl::StrCat("/", kStatementKey);
+  std::error_code error;
+  if (fs::exists(folder + key, error)) RETURN_IF_ERROR(Rename(folder + key, data_dir + key));
+  RETURN_IF_ERROR(Rename(AnchorOf(DatabaseIn(folder)), AnchorOf(DatabaseIn(data_dir))));
+  RETURN_IF_ERROR(SyncDirectory(data_dir));
+  RETURN_IF_ERROR(Rename(DatabaseIn(folder), DatabaseIn(data_dir)));
+  return SyncDirectory(data_dir);
+}
+
 }  // namespace
 
 std::string NameOfLedger(const std::string& root_id) {
@@ -254,65 +312,27 @@ absl::StatusOr<VerifiedCopy> BackUp(const std::string& data_dir, const std::stri
 }
 
 absl::StatusOr<VerifiedCopy> Restore(const std::string& backup, const std::string& data_dir) {
-  const std::string heads = absl::StrCat(backup, "/", kHeads);
-  std::error_code error;
-  if (!fs::exists(heads, error) || !fs::exists(DatabaseIn(backup), error)) {
-    return absl::NotFoundError(backup + ": is no backup of `epsledgerd backup`");
-  }
-  if (IsWithin(data_dir, backup)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--data-dir: got ", data_dir, ", which is in the backup"));
-  }
-  if (absl::EndsWith(NameOf(backup), kUnfinished)) {
-    return absl::FailedPreconditionError(backup + ": was interrupted, and is no whole backup");
-  }
-  const std::string database = DatabaseIn(data_dir);
-  for (const std::string& file : {database, database + "-wal", AnchorOf(database)}) {
-    if (!fs::exists(file, error)) continue;
-    return absl::AlreadyExistsError(file +
-                                    ": belongs to a ledger; move it away first, and keep it");
-  }
+  RETURN_IF_ERROR(CheckMayRestore(backup, data_dir));
   // An existing folder (a mount point, or one that a package created) keeps its owner and mode.
   RETURN_IF_ERROR(MakeDataDirectory(data_dir));
   const std::string unfinished = data_dir + "/restore.unfinished";
+  std::error_code error;
   fs::remove_all(unfinished, error);
   RETURN_IF_ERROR(MakeFolder(unfinished));
   const auto remove = absl::MakeCleanup([&] { fs::remove_all(unfinished, error); });
+  RETURN_IF_ERROR(CopyBackup(backup, unfinished));
   const std::string copied = DatabaseIn(unfinished);
-  absl::Status status;
-  for (const char* ending : {"", "-wal", "-anchor"}) {
-    if (status.ok() && fs::exists(DatabaseIn(backup) + ending, error)) {
-      status = CopyFile(DatabaseIn(backup) + ending, copied + ending);
-    }
-  }
-  const std::string key = absl::StrCat("/", kStatementKey);
-  if (status.ok() && fs::exists(backup + key, error)) {
-    status = CopyFile(backup + key, unfinished + key);
-  }
-  if (!status.ok()) return status;
-  ASSIGN_OR_RETURN(std::vector<LedgerReport> ledgers, FinishAndVerify(copied));
-  ASSIGN_OR_RETURN(const std::string noted, ReadRegularFile(heads));
-  if (const std::string found = HeadLines(ledgers); found != noted) {
-    return absl::DataLossError(
-        absl::StrCat(backup, ": has not the heads that it was taken with, but:\n", found));
-  }
-  const std::string name = NameOf(backup);
+  ASSIGN_OR_RETURN(std::vector<LedgerReport> ledgers, VerifyRestored(backup, copied));
   {
     ASSIGN_OR_RETURN(const auto store,
                      SqliteStore::Open(copied, {.create = false,
                                                 .anchored = true,
                                                 .begin_because = absl::StrCat(
-                                                    "restored from the backup ", name)}));
+                                                    "restored from the backup ", NameOf(backup))}));
     RETURN_IF_ERROR(store->Writable());
   }
   GiveTo(data_dir, unfinished);
-  // The ledger file comes last: until it exists, the folder does not count as a ledger.
-  if (fs::exists(unfinished + key, error)) status = Rename(unfinished + key, data_dir + key);
-  if (status.ok()) status = Rename(AnchorOf(copied), AnchorOf(database));
-  if (status.ok()) status = SyncDirectory(data_dir);
-  if (status.ok()) status = Rename(copied, database);
-  if (status.ok()) status = SyncDirectory(data_dir);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(MoveTo(data_dir, unfinished));
   return VerifiedCopy{.folder = data_dir, .ledgers = std::move(ledgers)};
 }
 

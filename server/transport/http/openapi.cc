@@ -214,8 +214,7 @@ Json EventDataSchema(Schemas* schemas) {
   return Reference("WatchedChange");
 }
 
-void AddOthers(Json* paths, Schemas* schemas) {
-  Json& all = *paths;
+void AddOperations(Json* paths) {
   const auto get = [](const char* summary, const char* id, Json responses) {
     return Json{{"get",
                  {{"summary", summary},
@@ -224,24 +223,28 @@ void AddOthers(Json* paths, Schemas* schemas) {
                   {"security", Json::array()},
                   {"responses", std::move(responses)}}}};
   };
-  all["/healthz"] = get("The process answers", "getHealth",
-                        {{"200", TextAnswer("It does")}, {"default", TextAnswer("It does not")}});
-  all["/readyz"] = get("A charge would be taken", "getReadiness",
-                       {{"200", TextAnswer("It does")}, {"503", TextAnswer("Why not")}});
-  all["/metrics"] = get("Metrics for Prometheus", "getMetrics",
-                        {{"200", TextAnswer("Prometheus' text format")},
-                         {"default", TextAnswer("They cannot be read")}});
-  all["/openapi.json"] = get(
+  (*paths)["/healthz"] =
+      get("The process answers", "getHealth",
+          {{"200", TextAnswer("It does")}, {"default", TextAnswer("It does not")}});
+  (*paths)["/readyz"] = get("A charge would be taken", "getReadiness",
+                            {{"200", TextAnswer("It does")}, {"503", TextAnswer("Why not")}});
+  (*paths)["/metrics"] = get("Metrics for Prometheus", "getMetrics",
+                             {{"200", TextAnswer("Prometheus' text format")},
+                              {"default", TextAnswer("They cannot be read")}});
+  (*paths)["/openapi.json"] = get(
       "This document", "getOpenApi",
       {{"200", {{"description", "This document"}, {"content", JsonContent({{"type", "object"}})}}},
        {"default", TextAnswer("It cannot be read")}});
+}
+
+void AddEvents(Json* paths, Schemas* schemas) {
   const Json text = {{"type", "string"}};
   const Json texts = {{"type", "array"}, {"items", text}};
   const auto parameter = [](const char* name, const char* in, const char* description,
                             const Json& schema) {
     return Json{{"name", name}, {"in", in}, {"description", description}, {"schema", schema}};
   };
-  all["/v1/events"]["get"] = {
+  (*paths)["/v1/events"]["get"] = {
       {"summary", "Changes of the ledger as they happen, as server-sent events"},
       {"operationId", "watchEvents"},
       {"tags", {"read"}},
@@ -262,7 +265,10 @@ void AddOthers(Json* paths, Schemas* schemas) {
             {"content",
              {{"text/event-stream",
                {{"schema", text}, {"x-event-data", EventDataSchema(schemas)}}}}}})}};
-  all["/v1/login"]["post"] = {
+}
+
+void AddLogins(Json* paths) {
+  (*paths)["/v1/login"]["post"] = {
       {"summary", "Keep a login of a token in a cookie that scripts cannot read"},
       {"operationId", "logIn"},
       {"tags", {"operations"}},
@@ -275,7 +281,7 @@ void AddOthers(Json* paths, Schemas* schemas) {
       {"responses", With(ErrorResponses(), "200",
                          {{"description", "Who the token is of"},
                           {"content", JsonContent(Reference("Caller"))}})}};
-  all["/v1/logout"]["post"] = {
+  (*paths)["/v1/logout"]["post"] = {
       {"summary", "End that login, and clear the cookie"},
       {"operationId", "logOut"},
       {"tags", {"operations"}},
@@ -297,7 +303,9 @@ Json MakeDocument() {
   for (const RestRoute& route : RestRoutes()) {
     paths[route.path]["get"] = RestOperation(route, &schemas);
   }
-  AddOthers(&paths, &schemas);
+  AddOperations(&paths);
+  AddEvents(&paths, &schemas);
+  AddLogins(&paths);
   for (const MethodDescriptor* method : RpcGateway::UnaryMethods()) {
     const std::string path = absl::StrCat("/", method->service()->full_name(), "/", method->name());
     paths[path]["post"] = RpcOperation(*method, &schemas);

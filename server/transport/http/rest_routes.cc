@@ -88,6 +88,46 @@ HttpResponse BadParameter(const std::string& name, std::string_view want) {
                                 absl::string_view(want.data(), want.size())));
 }
 
+// What a path and its query ask for.
+struct RestQuery {
+  // The request as JSON, whose parser knows numbers, enum values and their bounds.
+  nlohmann::ordered_json request = nlohmann::ordered_json::object();
+  std::string format;  // "json", "csv" or empty
+};
+
+// Returns the answer if a parameter is wrong.
+std::optional<HttpResponse> ReadQuery(
+    const Match& match, const std::vector<std::pair<std::string, std::string>>& parameters,
+    RestQuery* query) {
+  nlohmann::ordered_json& json = query->request;
+  if (!match.route->path_field.empty()) json[match.route->path_field] = match.resource;
+  const std::vector<QueryField> fields = QueryFields(*match.route);
+  for (const auto& [name, value] : parameters) {
+    if (name == kFormat) {
+      if (value != "json" && value != "csv") return BadParameter(name, "want json or csv");
+      query->format = value;
+      continue;
+    }
+    const auto known = std::find_if(fields.begin(), fields.end(),
+                                    [&name = name](const QueryField& f) { return f.name == name; });
+    if (known == fields.end()) {
+      const std::string names = absl::StrJoin(
+          fields, "", [](std::string* out, const QueryField& f) { *out += f.name + ", "; });
+      return BadParameter(name, absl::StrCat("is not known here; known: ", names, "format"));
+    }
+    const std::vector<std::string> path = absl::StrSplit(name, '.');
+    nlohmann::ordered_json& at = path.size() == 2 ? json[path[0]][path[1]] : json[name];
+    if (known->field->is_repeated()) {
+      at.push_back(value);
+    } else if (!at.is_null()) {
+      return BadParameter(name, "given twice");
+    } else {
+      at = value;
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 const std::vector<RestRoute>& RestRoutes() {
@@ -178,36 +218,9 @@ void AnswerRest(RpcGateway& gateway, const HttpRequest& request, HttpReply reply
   if (!parameters.has_value()) {
     return std::move(reply)(HttpError(400, "invalid_argument", "the query is not one"));
   }
-  // Builds the request through its JSON, whose parser knows numbers, enum values and their bounds.
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  if (!match->route->path_field.empty()) json[match->route->path_field] = match->resource;
-  const std::vector<QueryField> fields = QueryFields(*match->route);
-  std::string format;
-  for (const auto& [name, value] : *parameters) {
-    if (name == kFormat) {
-      if (value != "json" && value != "csv") {
-        return std::move(reply)(BadParameter(name, "want json or csv"));
-      }
-      format = value;
-      continue;
-    }
-    const auto known = std::find_if(fields.begin(), fields.end(),
-                                    [&name = name](const QueryField& f) { return f.name == name; });
-    if (known == fields.end()) {
-      const std::string names = absl::StrJoin(
-          fields, "", [](std::string* out, const QueryField& f) { *out += f.name + ", "; });
-      return std::move(reply)(
-          BadParameter(name, absl::StrCat("is not known here; known: ", names, "format")));
-    }
-    const std::vector<std::string> path = absl::StrSplit(name, '.');
-    nlohmann::ordered_json& at = path.size() == 2 ? json[path[0]][path[1]] : json[name];
-    if (known->field->is_repeated()) {
-      at.push_back(value);
-    } else if (!at.is_null()) {
-      return std::move(reply)(BadParameter(name, "given twice"));
-    } else {
-      at = value;
-    }
+  RestQuery query;
+  if (std::optional<HttpResponse> refusal = ReadQuery(*match, *parameters, &query)) {
+    return std::move(reply)(*std::move(refusal));
   }
   const absl::StatusOr<HttpCaller> caller = CallerOf(request);
   if (!caller.ok()) {
@@ -217,14 +230,14 @@ void AnswerRest(RpcGateway& gateway, const HttpRequest& request, HttpReply reply
   const MethodDescriptor& method = MethodOf(*match->route);
   const std::unique_ptr<Message> message = RpcGateway::NewRequest(method);
   const auto parsed = google::protobuf::util::JsonStringToMessage(
-      json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), message.get());
+      query.request.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), message.get());
   if (!parsed.ok()) {
     return std::move(reply)(
         HttpError(400, "invalid_argument",
                   absl::StrCat("query: ", std::string(parsed.message()).substr(0, 256))));
   }
   gateway.Call(method, *message, *caller, kPatience,
-               [csv = WantsCsv(request, format), reply = std::move(reply)](
+               [csv = WantsCsv(request, query.format), reply = std::move(reply)](
                    const grpc::Status& status, std::unique_ptr<Message> answer) mutable {
                  if (!status.ok()) return std::move(reply)(ErrorAnswer(status));
                  std::move(reply)(csv ? CsvAnswer(*answer) : JsonAnswer(*answer));

@@ -374,6 +374,74 @@ TEST_P(TrainerContract, WhatIsLeftOfALeaseOfAKilledTrainerIsWasted) {
 INSTANTIATE_TEST_SUITE_P(All, TrainerContract, testing::ValuesIn(kTrainers),
                          [](const auto& test) { return test.param.name; });
 
+// A run that releases a mean of its features before the first step.
+class CenteredRun : public TrainerFixture {
+ protected:
+  int Run(int steps, const std::string& log, const std::vector<std::string>& more = {}) {
+    WriteRecords("digits8x8.libsvm", 64, 10);
+    setenv("EPSLEDGER_DATA_DIR", folder_.c_str(), 1);
+    const std::string count = std::to_string(steps);
+    std::vector<std::string> arguments = {"--data", "digits", "--features", "scattering"};
+    const std::vector<std::vector<std::string>> pairs = {{"--server", server_->address()},
+                                                         {"--budget", "adult"},
+                                                         {"--session", "run"},
+                                                         {"--record-count", "150"},
+                                                         {"--expected-batch-size", "30"},
+                                                         {"--noise-multiplier", "20"},
+                                                         {"--center-noise", center_noise_},
+                                                         {"--augmentation-multiplicity", views_},
+                                                         {"--steps", count},
+                                                         {"--max-steps", count},
+                                                         {"--checkpoint", Path("state")},
+                                                         {"--checkpoint-every", "5"},
+                                                         {"--log-json", Path(log)},
+                                                         {"--adaptive"},
+                                                         more};
+    for (const auto& pair : pairs) arguments.insert(arguments.end(), pair.begin(), pair.end());
+    TrainerProcess trainer("client/trainers/fsdp/epsledger-fsdp", arguments);
+    return trainer.WaitForEnd();
+  }
+  std::string Path(const std::string& name) const { return folder_ + "/" + name; }
+  std::string center_noise_ = "10";
+  std::string views_ = "2";
+};
+
+TEST_F(CenteredRun, TheMeanIsOneChargeAndARunThatContinuesHasIt) {
+  CreateBudget(kWide);
+  ASSERT_EQ(Run(10, "run.jsonl"), 0);
+  EXPECT_EQ(charges(), 11);
+  ASSERT_EQ(Run(15, "on.jsonl", {"--resume"}), 0);
+  EXPECT_EQ(charges(), 16);
+  ASSERT_EQ(Run(10, "again.jsonl", {"--new-attempt"}), 0);
+  EXPECT_EQ(charges(), 27);
+  // Other inputs are another run.
+  center_noise_ = "11";
+  EXPECT_EQ(Run(20, "other.jsonl", {"--resume"}), 1);
+  center_noise_ = "10";
+  views_ = "3";
+  EXPECT_EQ(Run(20, "other.jsonl", {"--resume"}), 1);
+  EXPECT_EQ(charges(), 27);
+}
+
+// The mean has a divergence of .01 at order 2, a step one of .0001: with room for the mean and not
+// for a step the mean is charged, kept, and not paid for again.
+TEST_F(CenteredRun, AMeanThatWasPaidForIsKeptBeforeTheFirstStep) {
+  CreateBudget(RenyiCap{.order = 2, .divergence = .01005});
+  EXPECT_EQ(Run(10, "run.jsonl"), 3);
+  EXPECT_EQ(charges(), 1);
+  ASSERT_TRUE(std::filesystem::exists(Path("state")));
+  EXPECT_EQ(Run(10, "run.jsonl", {"--resume"}), 3);
+  EXPECT_EQ(charges(), 1);
+}
+
+TEST_F(CenteredRun, ARefusedMeanReleasesNothing) {
+  CreateBudget(RenyiCap{.order = 2, .divergence = .0099});
+  EXPECT_EQ(Run(10, "run.jsonl"), 3);
+  EXPECT_EQ(charges(), 0);
+  EXPECT_FALSE(std::filesystem::exists(Path("state")));
+  EXPECT_FALSE(std::filesystem::exists(Path("run.jsonl")));
+}
+
 class CanaryRun : public TrainerFixture {
  protected:
   // 23 steps on 200 records.

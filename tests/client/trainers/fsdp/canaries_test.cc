@@ -93,6 +93,24 @@ TEST(AddMembers, AppendsTheMembersAndChangesNoRecord) {
   }
 }
 
+// A canary is no image that could be turned: it is the same at every view.
+TEST(AddMembers, AppendsTheMembersToEveryView) {
+  CanaryRequest request = kRequest;
+  request.input_size = 20;
+  const auto canaries = DrawCanaries(request);
+  ASSERT_TRUE(canaries.ok()) << canaries.status();
+  LabeledColumns train = Blobs(30, 20, 5, 1);
+  train.more_views = {Blobs(30, 20, 5, 2).inputs, Blobs(30, 20, 5, 3).inputs};
+  const LabeledColumns before = train;
+  AddMembers(*canaries, train);
+  const Eigen::Index members = canaries->member_count();
+  for (size_t view = 0; view < 2; ++view) {
+    ASSERT_EQ(train.more_views[view].cols(), train.inputs.cols());
+    EXPECT_EQ(train.more_views[view].leftCols(30), before.more_views[view]);
+    EXPECT_EQ(train.more_views[view].rightCols(members), train.inputs.rightCols(members));
+  }
+}
+
 TEST(ScoreCanaries, IsMinusTheCrossEntropyAndDoesNotLookAtTheCoins) {
   auto canaries = DrawCanaries(kRequest);
   ASSERT_TRUE(canaries.ok());

@@ -51,7 +51,8 @@ TEST(ModelFile, HoldsTheWeightsOfAFullyConnectedLayerByOutput) {
   const Network<float> network =
       NetworkOf({.channels = 3}, {network::FullyConnected{.outputs = 2}, network::Tanh{},
                                   network::FullyConnected{.outputs = 2}});
-  const ReadModel model = Read(*EncodeModel(network, network.parameters(), {}, {{"label", "proven"}}));
+  const ReadModel model =
+      Read(*EncodeModel(network, network.parameters(), {}, {{"label", "proven"}}));
   EXPECT_EQ(model.header["__metadata__"],
             (json{{"label", "proven"}, {"network", network.description()}}));
   EXPECT_EQ(model.header["0.weight"]["dtype"], "F32");
@@ -89,6 +90,23 @@ TEST(ModelFile, HoldsFiltersAndNormsAndNothingOfLayersWithoutParameters) {
   EXPECT_EQ(model.Tensor("0.bias"), (std::vector<float>{73, 74, 75, 76}));
   EXPECT_EQ(model.Tensor("1.weight"), (std::vector<float>{77, 78, 79, 80}));
   EXPECT_EQ(model.Tensor("1.bias"), (std::vector<float>{81, 82, 83, 84}));
+}
+
+// input_scale * directions * (features - mean) - center, with row-major directions.
+TEST(ModelFile, HoldsWhatMakesInputsOfFeatures) {
+  const Network<float> network =
+      NetworkOf({.channels = 2}, {network::FullyConnected{.outputs = 1}});
+  PublicBasis basis{.mean = Vector<float>::LinSpaced(3, 1, 3), .directions = {}};
+  basis.directions.resize(2, 3);
+  basis.directions << 1, 2, 3, 4, 5, 6;
+  const ReadModel model =
+      Read(*EncodeModel(network, network.parameters(),
+                        {.basis = basis, .center = Vector<float>::LinSpaced(2, 7, 8)}, {}));
+  EXPECT_EQ(model.Tensor("input.mean"), (std::vector<float>{1, 2, 3}));
+  EXPECT_EQ(model.header["input.directions"]["shape"], (json{2, 3}));
+  EXPECT_EQ(model.Tensor("input.directions"), (std::vector<float>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(model.Tensor("input.center"), (std::vector<float>{7, 8}));
+  EXPECT_EQ(model.Tensor("0.weight").size(), 2u);
 }
 
 TEST(ModelFile, RefusesWhatIsNoModelOfTheNetwork) {

@@ -3,9 +3,11 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include <cstdint>
 #include <limits>
 #include <string>
 
+#include "client/trainers/network/checkpoint.h"
 #include "tests/client/trainers/fsdp/small_problem.h"
 #include "tests/client/trainers/run/fake_releases.h"
 
@@ -80,6 +82,49 @@ TEST_F(StateFileTest, CutOrFlippedBytesAreRefused) {
   }
   EXPECT_THAT(std::string(DecodeState(bytes + "x", network_).status().message()),
               testing::HasSubstr("bytes more"));
+}
+
+TEST_F(StateFileTest, TheCenterOfTheInputsIsKeptAlsoBeforeTheFirstStep) {
+  TrainingState state = InitialState(network_, options_);
+  state.center = network::Vector<float>::LinSpaced(20, -1, 0.7F);
+  const absl::StatusOr<SavedRun> saved = DecodeState(*EncodeState(network_, kRun, state), network_);
+  ASSERT_TRUE(saved.ok()) << saved.status();
+  EXPECT_EQ(saved->state.center, state.center);
+  EXPECT_EQ(saved->state.step, 0);
+  state.center.conservativeResize(19);
+  EXPECT_THAT(
+      std::string(DecodeState(*EncodeState(network_, kRun, state), network_).status().message()),
+      testing::HasSubstr("state.center: got 19 x 1, want 20 x 1, or none"));
+  state.center[3] = std::numeric_limits<float>::infinity();
+  EXPECT_FALSE(EncodeState(network_, kRun, state).ok());
+}
+
+// What releases before the center wrote: version 3, without its field.
+TEST_F(StateFileTest, AFileOfVersionThreeIsReadWithoutACenter) {
+  TrainingState state = Train(InitialState(network_, options_), 1);
+  const std::string bytes = *EncodeState(network_, kRun, state);
+  TrainingState other = state;
+  other.center = network::Vector<float>::Ones(20);
+  const std::string with_center = *EncodeState(network_, kRun, other);
+  size_t center = 0;  // the field's first byte: 0 rows, or 20
+  while (bytes[center] == with_center[center]) ++center;
+  std::string old = bytes.substr(0, center) + bytes.substr(center + 16);
+  old[8] = 3;
+  old.resize(old.size() - 8);
+  uint64_t checksum = network::Fnv1a(old);
+  for (int byte = 0; byte < 8; ++byte, checksum >>= 8) {
+    old.push_back(static_cast<char>(checksum & 0xff));
+  }
+  const absl::StatusOr<SavedRun> saved = DecodeState(old, network_);
+  ASSERT_TRUE(saved.ok()) << saved.status();
+  EXPECT_EQ(saved->identity.settings, "clip 1");
+  EXPECT_EQ(saved->state.parameters, state.parameters);
+  EXPECT_EQ(saved->state.average, state.average);
+  EXPECT_EQ(saved->state.histories.back().mean(), state.histories.back().mean());
+  EXPECT_EQ(saved->state.center.size(), 0);
+  old[8] = 2;
+  EXPECT_THAT(std::string(DecodeState(old, network_).status().message()),
+              testing::HasSubstr("state.version: got 2, want 3 or 4"));
 }
 
 TEST_F(StateFileTest, AnotherNetworkIsRefused) {

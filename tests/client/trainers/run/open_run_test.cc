@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "client/trainers/run/ledger_report.h"
 #include "epsledger/client.h"
@@ -31,7 +32,8 @@ class OpenRunTest : public testing::Test {
     flags_.relation = NeighboringRelation::kAddOrRemoveOne;
   }
 
-  absl::StatusOr<OpenedRun> Open(const Cap& cap, double sampling_probability) {
+  absl::StatusOr<OpenedRun> Open(const Cap& cap, double sampling_probability,
+                                 std::vector<CountedMechanism> besides_steps = {}) {
     const absl::StatusOr<Budget> budget =
         client_.CreateBudget({.id = "b",
                               .cap = cap,
@@ -39,7 +41,9 @@ class OpenRunTest : public testing::Test {
                               .privacy_unit = "person"});
     EXPECT_TRUE(budget.ok()) << budget.status();
     return OpenGaussianRun(flags_,
-                           {.program = "test", .sampling_probability = sampling_probability},
+                           {.program = "test",
+                            .sampling_probability = sampling_probability,
+                            .besides_steps = std::move(besides_steps)},
                            *budget, client_);
   }
 
@@ -76,6 +80,53 @@ TEST_F(OpenRunTest, DeclaredSampledStepsFillTheirOwnEpsilonByTheTightestBound) {
   EXPECT_GE(epsilon, 0.998);
   const absl::StatusOr<Permit> beyond = run->session.Charge(run->mechanism);
   EXPECT_EQ(beyond.status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+// A run's other charges are in its plan, and the steps have the noise that is left for them.
+TEST_F(OpenRunTest, WhatIsChargedBesidesTheStepsIsPartOfThePlan) {
+  flags_.declared = true;
+  flags_.epsilon = 1;
+  flags_.delta = 1e-5;
+  flags_.steps = 100;
+  const Cap cap =
+      ApproximateDpCap{.epsilon = 2, .delta = 2e-5, .filter = ApproximateDpFilter::kBasic};
+  flags_.session = "alone";
+  const absl::StatusOr<OpenedRun> alone = Open(cap, kSamplingProbability);
+  ASSERT_TRUE(alone.ok()) << alone.status();
+  flags_.session = "beside";
+  const Mechanism mean = Mechanism::Gaussian(8);
+  absl::StatusOr<OpenedRun> run = Open(cap, kSamplingProbability, {{mean, 1}});
+  ASSERT_TRUE(run.ok()) << run.status();
+  EXPECT_GT(run->noise_multiplier, alone->noise_multiplier);
+  ASSERT_TRUE(run->session.Charge(mean).ok());
+  EXPECT_EQ(run->session.Charge(mean).status().code(), absl::StatusCode::kFailedPrecondition);
+  const double epsilon = EpsilonAfter(*run, 100);
+  EXPECT_LE(epsilon, 1);
+  EXPECT_GE(epsilon, 0.998);
+}
+
+// sqrt(100) / z and 1 / 8 together are mu(1, 1e-5): z = 10 / sqrt(mu^2 - 1 / 64).
+TEST_F(OpenRunTest, NoiseOfStepsBesideAnotherGaussianIsThatOfTheMuLeftForThem) {
+  flags_.declared = true;
+  flags_.epsilon = 1;
+  flags_.delta = 1e-5;
+  flags_.steps = 100;
+  const absl::StatusOr<OpenedRun> run =
+      Open(ApproximateDpCap{.epsilon = 1, .delta = 1e-5, .filter = ApproximateDpFilter::kBasic}, 1,
+           {{Mechanism::Gaussian(8), 1}});
+  ASSERT_TRUE(run.ok()) << run.status();
+  const double mu = 0.2680511232;
+  const double want = 10 / std::sqrt(mu * mu - 1.0 / 64);
+  EXPECT_GE(run->noise_multiplier, want * (1 - 1e-8));
+  EXPECT_LE(run->noise_multiplier, want * (1 + 1e-5));
+}
+
+TEST_F(OpenRunTest, NoiseForTheRestOfABudgetIsForStepsAlone) {
+  flags_.fit_remaining = true;
+  const absl::StatusOr<OpenedRun> run =
+      Open(ZcdpCap{.rho = 1}, kSamplingProbability, {{Mechanism::Gaussian(8), 1}});
+  EXPECT_EQ(run.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(run.status().message()), testing::HasSubstr("--noise-multiplier"));
 }
 
 TEST_F(OpenRunTest, DeclaredStepsOverAllRecordsAreCalibratedToo) {

@@ -29,7 +29,8 @@ class FakeBench:
         self.asked.append((trainer, count))
         flags = list(trainer.flags)
         epsilon = float(flags[flags.index("--epsilon") + 1])
-        return [runs.Run({}, {"epsilon": epsilon, "held_out_accuracy": 0.9 + epsilon / 100 + number / 1000}, None)
+        return [runs.Run({}, {"epsilon": epsilon, "held_out_accuracy": 0.9 + epsilon / 100 + number / 1000,
+                              "training_seconds": 7}, None)
                 for number in range(count)]
 
     def picture(self, file, svg):
@@ -78,6 +79,20 @@ class Figure2(unittest.TestCase):
         svg = self.bench.pictures["figure2.svg"]
         # Two measured lines of eight points, two printed ones of three, and a mark each in the legend.
         self.assertEqual(len(re.findall("<circle ", svg)), 2 * 8 + 2 * 3 + 4)
+
+
+class Inputs(unittest.TestCase):
+    def test_asks_for_every_preprocessing_at_the_epsilons_of_the_goals(self):
+        bench = FakeBench()
+        text = experiments.tables_of("fsdp")["inputs"](bench)
+        self.assertEqual(len(bench.asked), 7 * 3)
+        for name in ("--center-noise", "--public-basis", "--augmentation-multiplicity"):
+            self.assertTrue(any(flag(trainer, name) for trainer, _ in bench.asked), name)
+        for trainer, count in bench.asked:
+            self.assertGreaterEqual(count, 3)
+            self.assertTrue(trainer.own_seed)
+            self.assertIn("--deskew", trainer.flags)
+        self.assertIn("| 2 views | 92.10 ± 0.10 | 94.10 ± 0.10 | 98.10 ± 0.10 | 7 ± 0 |", text)
 
 
 @unittest.skipIf(BUILD is None, "no build folder given")

@@ -16,7 +16,7 @@ PAPER_LOSSES = {
 
 
 def noise_multiplier(nominal):
-    """Returns the noise of V and of Phi, each over its sensitivity: the paper's (8) at the nominal epsilon of a step."""
+    """Returns the noise of V and of Phi over their sensitivities: the paper's (8) at the nominal epsilon."""
     return math.sqrt(2 * math.log(1.25 / DELTA)) / nominal
 
 
@@ -37,7 +37,7 @@ def one_batch(probability, noise, steps):
 
 
 def table4_fsdp(bench):
-    """Table 4: the paper's loss of privacy of FSDP, and what its two releases of a step cost at the noise of the text"""
+    """Table 4: the paper's loss of privacy of FSDP, and the cost of its two releases a step at the noise of the text"""
     rows = []
     for (data, records, nominal), losses in PAPER_LOSSES.items():
         probability, noise = BATCH / records, noise_multiplier(nominal)
@@ -54,8 +54,8 @@ def table4_fsdp(bench):
     return markdown.table(columns, rows) + """
 A step of FSDP releases V and Phi of the same batch, each with the noise of the text, sqrt(2 ln(1.25/delta)) over the
 nominal epsilon; batches of 250. Both together are one sampled event with the noise divided by sqrt(2). What the paper
-prints for FSDP at 4.4 on MNIST is at most 0.12 above the cost of V alone: its loss has no room for a second release. These
-are the costs of two Gaussian releases of bounded sensitivity, which the published ones are not (README of
+prints for FSDP at 4.4 on MNIST is at most 0.12 above the cost of V alone: its loss has no room for a second release.
+These are the costs of two Gaussian releases of bounded sensitivity, which the published ones are not (README of
 fsdp_published): no column is a guarantee of the published algorithm. PDP-SGD and P3SGD are other papers' algorithms,
 printed here only.
 """

@@ -1,4 +1,5 @@
 """The tables of FSDP, its sound variant: the paper's figures beside ours, at guarantees that the ledger proves."""
+import dataclasses
 import json
 import math
 import os
@@ -33,12 +34,26 @@ PAPER_RANKS = {10: (96.12, 97.33, 98.16), 50: (96.37, 97.68, 98.33), 200: (96.41
                500: (96.39, 97.69, 98.38), 1000: (96.07, 97.35, 97.89)}
 
 
-def trainer(bench, epsilon, schedule, flags, features="scattering"):
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    """A data set with its two algorithms, and what the paper prints for it: accuracy in percent."""
+    data: str
+    dp_sgd: tuple  # flags
+    fsdp: tuple
+    schedule: dict  # epsilon: (expected batch size, epochs)
+    paper: dict  # row of Table 5: {epsilon: accuracy}
+    paper_ranks: dict  # Table 3, k: accuracy at epsilon 2, 4, 8
+
+
+MNIST = Setting("mnist", MLP_DP_SGD, MLP_FSDP, MLP_SCHEDULE, PAPER, PAPER_RANKS)
+
+
+def trainer(bench, epsilon, schedule, flags, features="scattering", data="mnist"):
     batch, epochs = schedule
     cache = os.environ.get("EPSLEDGER_FEATURE_CACHE") or str(bench.ledger.folder / "features")
     biases = ("--bias-scale", "0") if features == "scattering" else ()
     return runs.Trainer(PROGRAM, {"epsilon": epsilon, "delta": DELTA, "filter": "basic"},
-                        ("--data", "mnist", "--features", features, "--feature-cache", cache,
+                        ("--data", data, "--features", features, "--feature-cache", cache,
                          "--epsilon", str(epsilon), "--delta", str(DELTA),
                          "--expected-batch-size", str(batch), "--epochs", str(epochs)) + biases + flags, own_seed=True)
 
@@ -60,10 +75,50 @@ def percent(done):
     return accuracy(done).text(2)
 
 
-def measure(bench, epsilon, schedule, flags, count, name, features="scattering"):
-    done = bench.runs(trainer(bench, epsilon, schedule, flags, features), count, "%s, epsilon %g" % (name, epsilon))
+def measure(bench, epsilon, schedule, flags, count, name, features="scattering", data="mnist"):
+    done = bench.runs(trainer(bench, epsilon, schedule, flags, features, data), count,
+                      "%s, epsilon %g" % (name, epsilon))
     check_epsilon(done, epsilon)
     return done
+
+
+def accuracy_of(bench, setting, epsilon, flags, name):
+    """Returns the summary of the accuracy of three runs."""
+    return accuracy(measure(bench, epsilon, setting.schedule[epsilon], flags, 3, name, data=setting.data))
+
+
+def figure_of(bench, setting, epsilons, file, title):
+    """Returns Figure 2 for a data set."""
+    measured = {name: {epsilon: accuracy_of(bench, setting, epsilon, flags, name) for epsilon in epsilons}
+                for name, flags in (("FSDP", setting.fsdp), ("DP-SGD", setting.dp_sgd))}
+    return accuracy_figure.table_and_picture(bench, file, title, measured, setting.paper)
+
+
+def ranks_of(bench, setting, ranks):
+    """Returns Table 3 for a data set, of a layer with 64 outputs."""
+    rows = []
+    for rank in ranks:
+        flags = setting.fsdp[:setting.fsdp.index("--rank")] + ("--rank", str(rank))
+        rows.append([rank] + [accuracy_of(bench, setting, epsilon, flags, "k = %d" % rank).text(2)
+                              for epsilon in (2, 4, 8)])
+    printed = [["%d of 1000" % rank, *("%.2f" % number for number in row)] for rank, row in setting.paper_ranks.items()]
+    columns = ["epsilon 2", "epsilon 4", "epsilon 8"]
+    return (markdown.table(["k, of 64", *columns], rows) + "\nThe paper, without a valid proof:\n\n" +
+            markdown.table(["k", *columns], printed))
+
+
+def parts_of(bench, setting):
+    """Returns Table 5 for a data set."""
+    joint, relevance, adaptive = ("--geometry", "joint"), ("--relevance", "weights"), ("--quantile", "0.9")
+    rows = []
+    for name, flags in (("DP-SGD", setting.dp_sgd), ("FSDP-M", setting.fsdp), ("FSDP-S", setting.fsdp + joint),
+                        ("FSDP-R", setting.fsdp + joint + relevance), ("FSDP-C", setting.fsdp + adaptive),
+                        ("FSDP", setting.fsdp + joint + relevance + adaptive)):
+        row = [name]
+        for epsilon in (2, 4, 8):
+            row += [accuracy_of(bench, setting, epsilon, flags, name).text(2), "%.2f" % setting.paper[name][epsilon]]
+        rows.append(row)
+    return markdown.table(["variant", "epsilon 2", "paper", "epsilon 4", "paper", "epsilon 8", "paper"], rows)
 
 
 def acceptance(bench):
@@ -88,23 +143,12 @@ def acceptance(bench):
 
 def figure2(bench):
     """Figure 2: accuracy of sound FSDP and DP-SGD on MNIST for epsilon 1 to 8, scattering to MLP(64)"""
-    measured = {name: {epsilon: accuracy(measure(bench, epsilon, MLP_SCHEDULE[epsilon], flags, 3, name))
-                       for epsilon in range(1, 9)} for name, flags in (("FSDP", MLP_FSDP), ("DP-SGD", MLP_DP_SGD))}
-    return accuracy_figure.table_and_picture(bench, "figure2.svg", "MNIST at delta 1e-5: accuracy against epsilon",
-                                             measured, PAPER)
+    return figure_of(bench, MNIST, range(1, 9), "figure2.svg", "MNIST at delta 1e-5: accuracy against epsilon")
 
 
 def table3(bench):
     """Table 3: accuracy against the rank k of the subspace, of 64 outputs (the paper's layers have 1000)"""
-    rows = []
-    for rank in (1, 5, 10, 20, 40, 63):
-        flags = MLP_FSDP[:MLP_FSDP.index("--rank")] + ("--rank", str(rank))
-        rows.append([rank] + [percent(measure(bench, epsilon, MLP_SCHEDULE[epsilon], flags, 3, "k = %d" % rank))
-                              for epsilon in (2, 4, 8)])
-    printed = [["%d of 1000" % rank, *("%.2f" % accuracy for accuracy in row)] for rank, row in PAPER_RANKS.items()]
-    columns = ["epsilon 2", "epsilon 4", "epsilon 8"]
-    return (markdown.table(["k, of 64", *columns], rows) + "\nThe paper, without a valid proof:\n\n" +
-            markdown.table(["k", *columns], printed))
+    return ranks_of(bench, MNIST, (1, 5, 10, 20, 40, 63))
 
 
 def compute(bench, accountant, events):
@@ -145,16 +189,7 @@ CIFAR-10: twice the steps cost about sqrt(2) times as much, and 0.72 to 0.81 or 
 
 def table5(bench):
     """Table 5: the parts of FSDP, added to the factorization M one after the other"""
-    joint, relevance, adaptive = ("--geometry", "joint"), ("--relevance", "weights"), ("--quantile", "0.9")
-    rows = []
-    for name, flags in (("DP-SGD", MLP_DP_SGD), ("FSDP-M", MLP_FSDP), ("FSDP-S", MLP_FSDP + joint),
-                        ("FSDP-R", MLP_FSDP + joint + relevance), ("FSDP-C", MLP_FSDP + adaptive),
-                        ("FSDP", MLP_FSDP + joint + relevance + adaptive)):
-        row = [name]
-        for epsilon in (2, 4, 8):
-            row += [percent(measure(bench, epsilon, MLP_SCHEDULE[epsilon], flags, 3, name)), "%.2f" % PAPER[name][epsilon]]
-        rows.append(row)
-    return markdown.table(["variant", "epsilon 2", "paper", "epsilon 4", "paper", "epsilon 8", "paper"], rows) + """
+    return parts_of(bench, MNIST) + """
 M is the factorization with noise that is fixed. S adds to it what the paper calls smooth sensitivity: that is no valid
 mechanism (README of fsdp), and the row has the sound bound that is nearest, one clip for both parts. R adds relevance to
 S; C adds adaptive clipping to M; FSDP has all of them.

@@ -39,7 +39,8 @@ class Markdown(unittest.TestCase):
         self.assertIn(table, text)
         self.assertIn(picture, text)
         self.assertIn("\nshort lines\n", text)
-        self.assertLessEqual(max(len(line) for line in text.splitlines() if line[:1] not in ("|", "!")), markdown.COLUMNS)
+        prose = [line for line in text.splitlines() if line[:1] not in ("|", "!")]
+        self.assertLessEqual(max(map(len, prose)), markdown.COLUMNS)
 
 
 class Summary(unittest.TestCase):

@@ -27,11 +27,11 @@ class FakeBench:
 
     def runs(self, trainer, count, name=""):
         self.asked.append((trainer, count))
-        flags = list(trainer.flags)
-        epsilon = float(flags[flags.index("--epsilon") + 1])
-        return [runs.Run({}, {"epsilon": epsilon, "held_out_accuracy": 0.9 + epsilon / 100 + number / 1000,
-                              "training_seconds": 7}, None)
-                for number in range(count)]
+        epsilon = float(flag(trainer, "--epsilon") or "1e13")
+        accuracy = 0.9 + epsilon / 100 if epsilon < 10 else 0.99
+        return [runs.Run({}, {"epsilon": epsilon, "held_out_accuracy": accuracy + number / 1000, "steps": 7,
+                              "wall_seconds": 60.0,
+                              "training_seconds": 7}, None) for number in range(count)]
 
     def picture(self, file, svg):
         self.pictures[file] = svg
@@ -93,6 +93,52 @@ class Inputs(unittest.TestCase):
             self.assertTrue(trainer.own_seed)
             self.assertIn("--deskew", trainer.flags)
         self.assertIn("| 2 views | 92.10 ± 0.10 | 94.10 ± 0.10 | 98.10 ± 0.10 | 7 ± 0 |", text)
+
+
+class Cifar(unittest.TestCase):
+    def test_trains_on_the_lossy_copies_and_says_so(self):
+        tables = experiments.tables_of("fsdp")
+        for name in ("figure2-cifar", "table3-cifar", "table5-cifar"):
+            bench = FakeBench()
+            text = tables[name](bench)
+            self.assertIn("not results on CIFAR-10", text)
+            self.assertIn("not on CIFAR-10", tables[name].__doc__)
+            for trainer, count in bench.asked:
+                self.assertEqual(flag(trainer, "--data"), "cifar10-jpeg75")
+                self.assertGreaterEqual(count, 3)
+                self.assertTrue(trainer.own_seed)
+
+    def test_tables_share_their_cells(self):
+        tables = experiments.tables_of("fsdp")
+        asked = {}
+        for name in ("figure2-cifar", "table3-cifar", "table5-cifar"):
+            bench = FakeBench()
+            tables[name](bench)
+            asked[name] = {repr(trainer) for trainer, _ in bench.asked}
+        # So --keep runs them once: k = 10 at three epsilons is FSDP of the figure and FSDP-M of table 5.
+        self.assertEqual(len(asked["figure2-cifar"] & asked["table3-cifar"]), 3)
+        self.assertEqual(len(asked["figure2-cifar"] & asked["table5-cifar"]), 6)
+
+    def test_has_the_papers_numbers_for_cifar_10(self):
+        text = experiments.tables_of("fsdp")["table5-cifar"](FakeBench())
+        self.assertIn("| FSDP-R | 92.10 ± 0.10 | 71.29 | 94.10 ± 0.10 | 74.25 | 98.10 ± 0.10 | 76.54 |", text)
+        text = experiments.tables_of("fsdp")["table3-cifar"](FakeBench())
+        self.assertIn("| 500 of 1000 | 72.32 | 74.93 | 76.96 |", text)
+
+
+class PaperNetwork(unittest.TestCase):
+    def test_has_a_row_without_privacy_that_promises_nothing_and_is_marked_as_a_part(self):
+        bench = FakeBench()
+        text = experiments.tables_of("fsdp")["paper-network"](bench)
+        self.assertIn("| no privacy | none | 3 | 99.10 ± 0.10 | 99.30 | 7 | 60 ± 0 |", text)
+        self.assertIn("| DP-SGD | 2 | 3 | 92.10 ± 0.10 | 94.52 |", text)
+        self.assertIn("SUBSET OF EPOCHS: 2", text)
+        without = [trainer for trainer, _ in bench.asked if flag(trainer, "--epsilon") is None]
+        self.assertEqual([trainer.cap for trainer in without], [{"no-guarantee": True}])
+        for trainer, count in bench.asked:
+            self.assertEqual(flag(trainer, "--model"), "paper")
+            self.assertEqual(flag(trainer, "--epochs"), "2")
+            self.assertGreaterEqual(count, 3)
 
 
 @unittest.skipIf(BUILD is None, "no build folder given")

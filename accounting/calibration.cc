@@ -49,6 +49,18 @@ std::optional<MechanismEvent> With(const MechanismEvent& event, Variable variabl
             return MechanismEvent(std::move(changed));
           }
         }
+        if constexpr (std::is_same_v<Event, DiscreteGaussian>) {
+          if (variable == Variable::kNoiseMultiplier) {
+            changed.sigma = value;
+            return MechanismEvent(std::move(changed));
+          }
+        }
+        if constexpr (std::is_same_v<Event, DiscreteLaplace>) {
+          if (variable == Variable::kNoiseMultiplier) {
+            changed.noise_parameter = value;
+            return MechanismEvent(std::move(changed));
+          }
+        }
         if constexpr (HasSamplingProbability<Event>) {
           if (variable == Variable::kSamplingProbability) {
             changed.sampling_probability = value;
@@ -68,6 +80,27 @@ std::optional<MechanismEvent> With(const MechanismEvent& event, Variable variabl
           return MechanismEvent(std::move(changed));
         } else {
           return std::nullopt;
+        }
+      },
+      event.kind());
+}
+
+// True if the noise that With sets is that of a discreteLaplace, whose parameter is an inverse
+// scale.
+bool SetsInverseScale(const MechanismEvent& event) {
+  return std::visit(
+      [&](const auto& kind) {
+        using Event = std::decay_t<decltype(kind)>;
+        if constexpr (HasNoiseMultiplier<Event>) {
+          return false;
+        } else if constexpr (std::is_same_v<Event, DiscreteLaplace>) {
+          return true;
+        } else if constexpr (HasInnerEvent<Event>) {
+          return SetsInverseScale(*kind.event);
+        } else if constexpr (std::is_same_v<Event, Composed>) {
+          return SetsInverseScale(*kind.events.front().event);
+        } else {
+          return false;
         }
       },
       event.kind());
@@ -119,9 +152,10 @@ struct Range {
   double factor;  // of one step of the bracketing
 };
 
-Range RangeOf(Variable variable) {
+Range RangeOf(Variable variable, const MechanismEvent& event) {
   switch (variable) {
     case Variable::kNoiseMultiplier:
+      if (SetsInverseScale(event)) return Range{1e-300, 1e9, 1, 4};
       return Range{1e300, 1e-9, 1, 4};
     case Variable::kCount:
       return Range{1, static_cast<double>(kMaxEventCount), 64, 16};
@@ -140,7 +174,7 @@ class Search {
       : question_(question),
         wanted_(std::get<Calibrate>(question.query)),
         answer_of_(answer_of),
-        range_(RangeOf(wanted_.variable)),
+        range_(RangeOf(wanted_.variable, *question.events[0].event)),
         counting_(wanted_.variable == Variable::kCount),
         up_is_risky_(range_.riskiest > range_.safest),
         relative_width_(std::max(question.relative_width, kCoarseWidth)) {}

@@ -8,7 +8,8 @@
 
 namespace epsledger::accounting {
 
-// Answers a Calibrate query: `value` is the smallest noise multiplier, the largest count or the
+// Answers a Calibrate query: `value` is the smallest noise multiplier (of a discreteGaussian the
+// smallest sigma, of a discreteLaplace the largest noise_parameter), the largest count or the
 // largest sampling probability of events[0] at which the upper bound from `answer_of` is at most
 // the target: epsilon at the query's delta, mu, or the true positive rate at a false positive rate.
 // `value` is on the safe side; `upper` is what the history spends there (for the last target, the
@@ -18,7 +19,8 @@ namespace epsledger::accounting {
 // more digits than that. Under accountants that answer to question.relative_width (PLD, and BEST
 // where PLD wins) it is within about relative_width of the true edge: most of the search asks for a
 // coarser width, and only its end asks for relative_width. Counts are searched up to 2^53, noise
-// multipliers in [1e-9, 1e300], probabilities in [1e-15, 1].
+// multipliers and sigma in [1e-9, 1e300], a noise_parameter in [1e-300, 1e9], probabilities in
+// [1e-15, 1].
 //
 // FAILED_PRECONDITION if no value in that range is enough; INVALID_ARGUMENT if events[0] has no
 // such parameter; UNIMPLEMENTED if the target is mu and mu is known as an approximation only (it

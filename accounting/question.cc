@@ -13,6 +13,8 @@ namespace epsledger::accounting {
 namespace {
 
 constexpr Interval kLogProbability{-kInfinity, 0, true, true};
+// 1 and +inf are the limits from inside.
+constexpr Interval kAnyRenyiOrder{1, kInfinity, true, true};
 constexpr Interval kHalf{0, 0.5, false, false};
 
 absl::Status CheckEnum(const std::string& field, int value, int first, int last) {
@@ -31,7 +33,7 @@ struct QueryCheck {
     return CheckInterval("query.deltaAtEpsilon", q.epsilon, kFinite);
   }
   absl::Status operator()(const RenyiDivergenceAtOrder& q) const {
-    return CheckInterval("query.renyiDivergenceAtOrder", q.order, kRenyiOrder);
+    return CheckInterval("query.renyiDivergenceAtOrder", q.order, kAnyRenyiOrder);
   }
   absl::Status operator()(const TypeTwoErrorAt& q) const {
     return CheckInterval("query.typeTwoErrorAt", q.type_one_error, kProbability);

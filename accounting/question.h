@@ -19,7 +19,8 @@ namespace epsledger::accounting {
 struct DeltaAtEpsilon {
   double epsilon = 0;
 };
-// The Renyi divergence of the whole history. order in (1, inf).
+// The Renyi divergence of the whole history. order in [1, +inf]: 1 is the Kullback-Leibler
+// divergence, +inf the largest privacy loss.
 struct RenyiDivergenceAtOrder {
   double order = 0;
 };

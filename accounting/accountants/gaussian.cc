@@ -28,9 +28,12 @@ class GaussianComposed final : public Composition {
   }
   absl::StatusOr<Guarantee> RenyiDivergence(double order) const override {
     Guarantee answer = Answer("[DRS19] Cor 3.3 ; [Mironov17] Prop 7");
-    answer.upper = RoundUpNonNegative(0.5 * order * mu_.upper * mu_.upper, 3);
+    // At order +inf only mu = 0 is finite.
+    answer.upper = mu_.upper == 0 ? 0 : RoundUpNonNegative(0.5 * order * mu_.upper * mu_.upper, 3);
     if (mu_.upper > 0 && *answer.upper == 0) answer.upper = NextUp(0);
-    answer.lower = RoundDownNonNegative(0.5 * order * mu_.lower * mu_.lower, 3);
+    answer.lower = mu_.lower > 0 && order == kInfinity
+                       ? kInfinity
+                       : RoundDownNonNegative(0.5 * order * mu_.lower * mu_.lower, 3);
     answer.order = order;
     return answer;
   }

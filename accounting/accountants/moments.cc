@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "accounting/event/status_macros.h"
+#include "accounting/numeric/constants.h"
 #include "accounting/renyi/moments.h"
 #include "accounting/renyi/moments_combinations.h"
 
@@ -26,6 +27,7 @@ class MomentsComposed final : public Composition {
     return Labelled(DeltaBelow(conversion.value, conversion.order, Theorem()));
   }
   absl::StatusOr<Guarantee> RenyiDivergence(double order) const override {
+    if (!(order > 1 && order < kInfinity)) return Unknown("a divergence of order 1 or +inf");
     Guarantee answer = Labelled(Answer(Theorem()));
     answer.upper = moments_.Divergence(order);
     answer.order = order;

@@ -1,6 +1,8 @@
 #include "accounting/accountants/composers.h"
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -8,6 +10,8 @@
 #include "accounting/classical/approximate_dp.h"
 #include "accounting/event/domain.h"
 #include "accounting/event/status_macros.h"
+#include "accounting/gaussian/mu.h"
+#include "accounting/numeric/rounding.h"
 #include "accounting/renyi/conversion.h"
 #include "accounting/renyi/divergences.h"
 #include "accounting/renyi/moments.h"
@@ -17,10 +21,34 @@ namespace {
 
 constexpr char kComposition[] = "[Mironov17] Prop 1";
 
+// Returns at least the largest privacy loss of the whole history, D_inf: losses of epsilon-DP
+// events add up, and so do xi-zCDP ones of rho = 0, whose divergences are at most xi at every
+// order.
+double LargestLossOf(const std::vector<Use>& uses, const Setting& setting, int64_t group_size,
+                     Accountant accountant) {
+  double sum = 0;
+  for (const Use& use : uses) {
+    if (const std::optional<Bounds> mu = GaussianMu(*use.event, setting)) {
+      if (mu->upper > 0) return kInfinity;
+      continue;
+    }
+    if (const auto* zcdp = use.event->As<Zcdp>(); zcdp != nullptr && zcdp->rho == 0) {
+      AddProductUp(sum, use.count, zcdp->xi);
+      continue;
+    }
+    const absl::StatusOr<ApproximateDpParameters> one =
+        ApproximateDpOf(*use.event, setting, accountant);
+    if (!one.ok() || one->delta > 0) return kInfinity;
+    AddProductUp(sum, use.count, one->epsilon);
+  }
+  // Along a path of neighbors the losses of each step add up.
+  return group_size == 1 ? sum : RoundUpNonNegative(sum * static_cast<double>(group_size));
+}
+
 class RenyiComposed final : public Composition {
  public:
-  RenyiComposed(Accountant accountant, RenyiDivergences profile)
-      : Composition(accountant), profile_(std::move(profile)) {}
+  RenyiComposed(Accountant accountant, RenyiDivergences profile, double largest_loss)
+      : Composition(accountant), profile_(std::move(profile)), largest_loss_(largest_loss) {}
 
   absl::StatusOr<Guarantee> Epsilon(const EpsilonAtDelta& at) const override {
     Guarantee answer = Answer(Theorem());
@@ -47,7 +75,13 @@ class RenyiComposed final : public Composition {
   }
   absl::StatusOr<Guarantee> RenyiDivergence(double order) const override {
     Guarantee answer = Answer(kComposition);
-    answer.upper = profile_.delta_sum() > 0 ? kInfinity : profile_.Divergence(order);
+    if (profile_.delta_sum() > 0) {
+      answer.upper = kInfinity;
+    } else if (order == kInfinity) {
+      answer.upper = largest_loss_;
+    } else {
+      answer.upper = std::min(profile_.Divergence(order), largest_loss_);
+    }
     answer.order = order;
     return answer;
   }
@@ -61,6 +95,7 @@ class RenyiComposed final : public Composition {
   }
 
   const RenyiDivergences profile_;
+  const double largest_loss_;
 };
 
 }  // namespace
@@ -71,7 +106,8 @@ absl::StatusOr<std::unique_ptr<Composition>> ComposeByRenyi(const std::vector<Us
                                                             Accountant accountant) {
   ASSIGN_OR_RETURN(RenyiDivergences profile,
                    RenyiDivergences::Create(uses, setting, accountant, options.group_size));
-  return std::make_unique<RenyiComposed>(accountant, std::move(profile));
+  return std::make_unique<RenyiComposed>(
+      accountant, std::move(profile), LargestLossOf(uses, setting, options.group_size, accountant));
 }
 
 }  // namespace epsledger::accounting

@@ -27,8 +27,9 @@ class ZcdpComposed final : public Composition {
   }
   absl::StatusOr<Guarantee> RenyiDivergence(double order) const override {
     Guarantee answer = Answer("[BS16] Lemma 1.7");
-    answer.upper =
-        zcdp_.delta > 0 ? kInfinity : RoundUpNonNegative(zcdp_.rho * order + zcdp_.xi, 2);
+    // The limits at orders 1 and +inf hold as the divergence grows with the order ([vEH14] Thm 3).
+    const double slope = zcdp_.rho == 0 ? 0 : zcdp_.rho * order;
+    answer.upper = zcdp_.delta > 0 ? kInfinity : RoundUpNonNegative(slope + zcdp_.xi, 2);
     answer.order = order;
     return answer;
   }

@@ -43,6 +43,10 @@ absl::StatusOr<ApproximateDpParameters> SampledOf(const MechanismEvent& inner, d
 
 }  // namespace
 
+double PoissonSelectionEpsilon(double epsilon, double mean) {
+  return RoundUpNonNegative(epsilon + mean * std::tanh(0.5 * epsilon), 6);
+}
+
 double AmplifiedEpsilon(double epsilon, double q) {
   if (epsilon == 0) return 0;
   if (epsilon > 700) return epsilon;
@@ -61,8 +65,12 @@ absl::StatusOr<ApproximateDpParameters> ApproximateDpOf(const MechanismEvent& ev
         RoundUp(discrete->noise_parameter * shift * static_cast<double>(discrete->sensitivity)), 0};
   }
   if (const auto* response = event.As<RandomizedResponse>()) {
-    if (setting.relation != NeighboringRelation::kReplaceOne) {
-      return UnknownEvent(asked_by, event, "it is defined under replace-one only");
+    if (setting.relation == NeighboringRelation::kAddOrRemoveOne) {
+      return UnknownEvent(asked_by, event, "it is not defined where a record is missing");
+    }
+    if (setting.relation == NeighboringRelation::kReplaceSpecial) {
+      const FinitePair pair = ResponseAgainstNothing(*response, Adjacency::kRemove);
+      return ApproximateDpParameters{pair.LargestLoss(), pair.Alone()};
     }
     return ApproximateDpParameters{
         RandomizedResponseEpsilon(response->noise_parameter, response->num_buckets), 0};
@@ -88,8 +96,7 @@ absl::StatusOr<ApproximateDpParameters> ApproximateDpOf(const MechanismEvent& ev
   if (const auto* dominating = event.As<DominatingPair>()) {
     // Losses up to the largest finite one cost nothing above it, and the rest is infinite.
     const FinitePair pair = FinitePairOf(*dominating);
-    return ApproximateDpParameters{pair.LargestLoss(),
-                                   std::max(pair.only_p.upper, pair.only_q.upper)};
+    return ApproximateDpParameters{pair.LargestLoss(), pair.Alone()};
   }
   if (const auto* sampled = event.As<PoissonSampled>();
       sampled != nullptr && setting.relation == NeighboringRelation::kAddOrRemoveOne) {
@@ -106,6 +113,9 @@ absl::StatusOr<ApproximateDpParameters> ApproximateDpOf(const MechanismEvent& ev
                      SumOf(*selection->event, setting, asked_by));
     if (run.delta > 0) {
       return UnknownEvent(asked_by, event, "a run with a delta is not proved here");
+    }
+    if (selection->shape == kInfinity) {
+      return ApproximateDpParameters{PoissonSelectionEpsilon(run.epsilon, selection->mean), 0};
     }
     if (selection->mean == 1) return run;  // one run always
     return ApproximateDpParameters{RoundUp((2 + selection->shape) * run.epsilon, 2), 0};

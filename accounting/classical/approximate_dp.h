@@ -22,6 +22,12 @@ double RandomizedResponseEpsilon(double noise_parameter, int64_t num_buckets);
 // Returns e >= log(1 + q (e^epsilon - 1)), at most epsilon. q in (0, 1].
 double AmplifiedEpsilon(double epsilon, double q);
 
+// Returns at least epsilon + mean tanh(epsilon / 2), the epsilon of the best outcome of a Poisson
+// number of runs of an (epsilon, 0)-DP mechanism: its density is that of one run times mean e^{mean
+// (q - 1)}, q the probability that a run is worse, and q moves by at most tanh(epsilon / 2)
+// ([KOV15] Thm 3.1; accounting/renyi/README.md, "Selection").
+double PoissonSelectionEpsilon(double epsilon, double mean);
+
 // Returns the (epsilon, delta) of one use of an event for which it is unique: laplace ([DMNS06]
 // Prop 1), discreteLaplace ([GRS12]), randomizedResponse, exponentialMechanism, permuteAndFlip,
 // pureDp, approximateDp, unverifiedClaim, reportNoisyMax and aboveThreshold (analytics/);
@@ -29,9 +35,9 @@ double AmplifiedEpsilon(double epsilon, double q);
 // events, (log(1 + q (e^epsilon - 1)), q delta), by Poisson under add-or-remove-one ([BBG18] Thm 8)
 // and of fixed size under replace-one
 // ([BBG18] Thm 9); repeatAndSelect of such events without a delta, (2 + shape) epsilon ([PS22]
-// Cor 3). A Gaussian event has a whole curve of (epsilon, delta), and basic composition does not
-// determine which point to take; so a Gaussian event is UNIMPLEMENTED with that reason. Every other
-// event is UNIMPLEMENTED too.
+// Cor 3), or PoissonSelectionEpsilon. A Gaussian event has a whole curve of (epsilon, delta), and
+// basic composition does not determine which point to take; so a Gaussian event is UNIMPLEMENTED
+// with that reason. Every other event is UNIMPLEMENTED too.
 absl::StatusOr<ApproximateDpParameters> ApproximateDpOf(const MechanismEvent& event,
                                                         const Setting& setting,
                                                         Accountant asked_by);

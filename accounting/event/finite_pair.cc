@@ -130,6 +130,18 @@ FinitePair SampledFinitePairOf(const DominatingPair& event, double sampling_prob
   return Sorted(all, {0, 0}, only_p, relative_error);
 }
 
+FinitePair ResponseAgainstNothing(const RandomizedResponse& event, Adjacency direction) {
+  const double buckets = static_cast<double>(event.num_buckets);
+  // The true value, and all others together.
+  std::vector<Masses> all = {
+      {(1 - event.noise_parameter) + event.noise_parameter / buckets, 1 / buckets},
+      {event.noise_parameter * ((buckets - 1) / buckets), (buckets - 1) / buckets}};
+  if (direction == Adjacency::kAdd) {
+    for (Masses& outcome : all) std::swap(outcome.p, outcome.q);
+  }
+  return Sorted(all, {0, 0}, {0, 0}, 4 * kUlp);
+}
+
 DominatingPair Reverse(const DominatingPair& event) {
   return DominatingPair{event.second_probabilities, event.first_probabilities};
 }

@@ -42,6 +42,8 @@ struct FinitePair {
 
   // At least |log P/Q| of every outcome that both have and that is not tiny; 0 without any.
   double LargestLoss() const;
+  // What is left for a delta beside it: the pair is (LargestLoss, Alone)-DP in both orders.
+  double Alone() const { return only_p.upper > only_q.upper ? only_p.upper : only_q.upper; }
 };
 
 // Returns the pair of a dominatingPair event. REQUIRES: Validate(event) is OK. O(n log n).
@@ -51,6 +53,10 @@ FinitePair FinitePairOf(const DominatingPair& event);
 // Q) for kRemove, (Q, (1-s) Q + s P) for kAdd.
 FinitePair SampledFinitePairOf(const DominatingPair& event, double sampling_probability,
                                Adjacency direction);
+
+// Returns the pair of a randomizedResponse whose record is replaced by nothing, which is answered
+// by a uniform one of the values: P has the record, Q is uniform. REQUIRES: the event is valid.
+FinitePair ResponseAgainstNothing(const RandomizedResponse& event, Adjacency direction);
 
 // Returns (Q, P).
 DominatingPair Reverse(const DominatingPair& event);

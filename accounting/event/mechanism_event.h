@@ -101,7 +101,7 @@ struct DiscreteLaplace {
 };
 
 // Answers, with probability noise_parameter in (0, 1), a uniform one of num_buckets >= 2 values,
-// otherwise the true value.
+// otherwise the true value. Under replace-special "nothing" is answered by a uniform one.
 struct RandomizedResponse {
   static constexpr uint8_t kTag = 5;
   static constexpr const char* kName = "randomized_response";
@@ -358,7 +358,8 @@ struct BandedMatrixFactorization {
 };
 
 // Private selection: `event` is run a random number of times (truncated negative binomial with
-// `mean` and `shape`, Papernot and Steinke 2022) and the best outcome is released.
+// `mean` and `shape`, Papernot and Steinke 2022; Poisson with `mean` for the shape +inf) and the
+// best outcome is released.
 struct RepeatAndSelect {
   static constexpr uint8_t kTag = 24;
   static constexpr const char* kName = "repeat_and_select";

@@ -219,7 +219,7 @@ class Validator {
   }
   absl::Status CheckKind(const RepeatAndSelect& e, const std::string& at, int depth) {
     RETURN_IF_ERROR(CheckInterval(at + ".mean", e.mean, Interval{1, kInfinity, true, false}));
-    RETURN_IF_ERROR(CheckInterval(at + ".shape", e.shape, Interval{-1, kInfinity, false, false}));
+    RETURN_IF_ERROR(CheckInterval(at + ".shape", e.shape, Interval{-1, kInfinity, false, true}));
     return Check(e.event, at + ".event", depth + 1);
   }
   absl::Status CheckText(const std::string& field, const std::string& text) {

@@ -250,8 +250,7 @@ DirectedProfiles DominatedBy(const DominatingPair& event, const Setting& setting
                              int64_t group_size) {
   const FinitePair pair = FinitePairOf(event);
   if (group_size > 1) {
-    return Symmetric(Declared(pair.LargestLoss(), std::max(pair.only_p.upper, pair.only_q.upper),
-                              group_size, false));
+    return Symmetric(Declared(pair.LargestLoss(), pair.Alone(), group_size, false));
   }
   auto forward = std::make_shared<FinitePairProfile>(pair);
   if (IsItsOwnReverse(event)) return Symmetric(std::move(forward));
@@ -302,8 +301,17 @@ absl::StatusOr<DirectedProfiles> ProfilesOf(const MechanismEvent& event, const S
     return Symmetric(Concentrated(RoundUp(0.5 * mu * mu, 2), 0));
   }
   if (const auto* response = event.As<RandomizedResponse>()) {
-    if (setting.relation != NeighboringRelation::kReplaceOne) {
-      return UnknownEvent(asked_by, event, "it is defined under replace-one only");
+    if (setting.relation == NeighboringRelation::kAddOrRemoveOne) {
+      return UnknownEvent(asked_by, event, "it is not defined where a record is missing");
+    }
+    if (setting.relation == NeighboringRelation::kReplaceSpecial) {
+      const FinitePair remove = ResponseAgainstNothing(*response, Adjacency::kRemove);
+      if (group_size > 1) {
+        return Symmetric(Declared(remove.LargestLoss(), remove.Alone(), group_size, false));
+      }
+      return DirectedProfiles{
+          std::make_shared<FinitePairProfile>(remove),
+          std::make_shared<FinitePairProfile>(ResponseAgainstNothing(*response, Adjacency::kAdd))};
     }
     if (group_size == 1) {
       return Symmetric(std::make_shared<RandomizedResponseProfile>(response->noise_parameter,

@@ -24,6 +24,7 @@
 #include "accounting/renyi/group.h"
 #include "accounting/renyi/mixture_of_gaussians.h"
 #include "accounting/renyi/poisson_sampled.h"
+#include "accounting/renyi/poisson_selection.h"
 #include "accounting/renyi/private_selection.h"
 #include "accounting/renyi/random_allocation.h"
 #include "accounting/renyi/replace_sampled_gaussian.h"
@@ -126,8 +127,12 @@ class RenyiDivergencesBuilder {
     } else if (const std::optional<ApproximateDpParameters> pair = ApproximatePair(event)) {
       AddApproximate(*pair, count);
     } else if (const auto* response = event.As<RandomizedResponse>()) {
-      if (setting_.relation != NeighboringRelation::kReplaceOne) {
-        return Unknown(event, "it is defined under replace-one only");
+      if (setting_.relation == NeighboringRelation::kAddOrRemoveOne) {
+        return Unknown(event, "it is not defined where a record is missing");
+      }
+      if (setting_.relation == NeighboringRelation::kReplaceSpecial) {
+        return AddFinitePairs(event, ResponseAgainstNothing(*response, Adjacency::kRemove),
+                              ResponseAgainstNothing(*response, Adjacency::kAdd), count);
       }
       AddCurve([p = response->noise_parameter,
                 k = response->num_buckets](double a) { return RandomizedResponseRenyi(a, p, k); },
@@ -540,6 +545,15 @@ class RenyiDivergencesBuilder {
     }
     const auto run = std::make_shared<const RenyiDivergences>(*std::move(inside));
     const auto one = [&](double a) { return run->Divergence(a, abandoned_); };
+    if (selection.shape == kInfinity) {
+      const auto poisson = std::make_shared<const PoissonSelection>(one, selection.mean);
+      AddCurve(
+          [run, poisson](double a) {
+            return poisson->Divergence(a, [&](double order) { return run->Divergence(order); });
+          },
+          count);
+      return absl::OkStatus();
+    }
     const auto bound =
         std::make_shared<const PrivateSelection>(one, selection.mean, selection.shape);
     AddCurve([run, bound](double a) { return bound->Divergence(a, run->Divergence(a)); }, count);
@@ -606,7 +620,16 @@ double RenyiDivergences::Divergence(double order, absl::FunctionRef<bool()> aban
   if (sum > 0) sum = RoundUp(sum);
   for (const Term& term : terms_) {
     if (abandoned()) return kInfinity;
-    AddProductUp(sum, term.count, term.divergence(order));
+    double divergence = kInfinity;
+    if (order > 1) {
+      divergence = term.divergence(order);
+    } else {
+      // Which of them is least depends on how a term rounds near order 1.
+      for (const double excess : {0x1p-10, 0x1p-20, 0x1p-30, 0x1p-40}) {
+        divergence = std::min(divergence, term.divergence(1 + excess));
+      }
+    }
+    AddProductUp(sum, term.count, divergence);
   }
   return std::isnan(sum) ? kInfinity : sum;
 }

@@ -34,7 +34,8 @@ class RenyiDivergences {
       Accountant asked_by = Accountant::kRenyi, int64_t group_size = 1,
       absl::FunctionRef<bool()> abandoned = NeverAbandoned);
 
-  // Returns D >= the divergence of the part without delta, order in (1, inf). In [0, +inf]. Returns
+  // Returns D >= the divergence of the part without delta, order in [1, inf). In [0, +inf]. Order
+  // 1, the Kullback-Leibler divergence, is at most that of any larger one ([vEH14] Thm 3). Returns
   // +inf soon after `abandoned` returns true.
   double Divergence(double order, absl::FunctionRef<bool()> abandoned = NeverAbandoned) const;
   // Sum of the deltas split off, rounded up.

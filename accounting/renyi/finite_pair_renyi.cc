@@ -25,8 +25,7 @@ Bounds LogOfQuotient(double numerator_less, double denominator_less) {
 }  // namespace
 
 FinitePairRenyi::FinitePairRenyi(const FinitePair& pair)
-    : delta_(pair.outcomes.empty() ? 1 : std::max(pair.only_p.upper, pair.only_q.upper)),
-      largest_loss_(0) {
+    : delta_(pair.outcomes.empty() ? 1 : pair.Alone()), largest_loss_(0) {
   if (delta_ >= 1) return;
   // P' = P / (1 - only_p) and Q' = Q / (1 - only_q).
   double least = 0;

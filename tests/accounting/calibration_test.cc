@@ -60,6 +60,46 @@ TEST(Calibrate, CountsExactlyUnderBasicAndAdvanced) {
   EXPECT_GT(*advanced->value, 100);
 }
 
+TEST(Calibrate, FindsTheNoiseOfTheDiscreteMechanisms) {
+  // noise_parameter * sensitivity is the epsilon of a discreteLaplace ([GRS12]).
+  const auto laplace = Answer(Ask(Accountant::kBasic, {{MechanismEvent(DiscreteLaplace{5, 3}), 4}},
+                                  Calibrate{2, 0, Variable::kNoiseMultiplier}));
+  ASSERT_TRUE(laplace.ok()) << laplace.status();
+  EXPECT_NEAR(*laplace->value, 2.0 / 12, 1e-9);
+  EXPECT_LE(*laplace->upper, 2);
+  // Under ZCDP a discreteGaussian spends what the Gaussian of noise multiplier sigma / sensitivity
+  // does ([CKS20] Prop 5).
+  const auto discrete =
+      Answer(Ask(Accountant::kZcdp, {{MechanismEvent(DiscreteGaussian{1, 3}), 10}},
+                 Calibrate{1, 1e-6, Variable::kNoiseMultiplier}));
+  const auto gaussian = Answer(Ask(Accountant::kZcdp, {{MechanismEvent(Gaussian{1}), 10}},
+                                   Calibrate{1, 1e-6, Variable::kNoiseMultiplier}));
+  ASSERT_TRUE(discrete.ok()) << discrete.status();
+  EXPECT_NEAR(*discrete->value, 3 * *gaussian->value, 1e-8 * *discrete->value);
+  const auto sampled =
+      Answer(Ask(Accountant::kRenyi,
+                 {{MechanismEvent(PoissonSampled{0.1, MechanismEvent(DiscreteLaplace{1, 1})}), 9}},
+                 Calibrate{1, 1e-6, Variable::kNoiseMultiplier}));
+  ASSERT_TRUE(sampled.ok()) << sampled.status();
+  const auto spends = [](double a) {
+    return EpsilonWith(Accountant::kRenyi,
+                       PoissonSampled{0.1, MechanismEvent(DiscreteLaplace{a, 1})}, 9, 1e-6);
+  };
+  EXPECT_EQ(spends(*sampled->value), *sampled->upper);
+  EXPECT_LE(*sampled->upper, 1);
+  EXPECT_GT(spends(*sampled->value * (1 + 1e-7)), 1);
+}
+
+TEST(Calibrate, FindsTheNoiseOfADiscreteGaussianUnderPld) {
+  const auto answer = Answer(Ask(Accountant::kPld, {{MechanismEvent(DiscreteGaussian{1, 2}), 5}},
+                                 Calibrate{1, 1e-6, Variable::kNoiseMultiplier}));
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_LE(*answer->upper, 1);
+  const auto less = Answer(
+      AskEpsilon(Accountant::kPld, DiscreteGaussian{*answer->value * (1 - 5e-3), 2}, 5, 1e-6));
+  EXPECT_GT(*less->lower, 1);
+}
+
 TEST(Calibrate, SaysWhatCannotBe) {
   const auto status = [](const Question& q) { return Answer(q).status(); };
   EXPECT_TRUE(absl::IsFailedPrecondition(

@@ -125,6 +125,31 @@ TEST(DominatingPair, OnAPoissonSampleIsThePairOfTheMixture) {
   }
 }
 
+// Where its record is replaced by nothing, randomized response is one of two known laws.
+TEST(RandomizedResponse, AgainstNothingIsTheUniformLaw) {
+  const NeighboringRelation nothing = NeighboringRelation::kReplaceSpecial;
+  const MechanismEvent response = RandomizedResponse{0.375, 3};
+  const MechanismEvent given = DominatingPair{{0.75, 0.25}, {1.0 / 3, 2.0 / 3}};
+  for (const Accountant accountant : {Accountant::kPld, Accountant::kRenyi, Accountant::kBasic,
+                                      Accountant::kOptimal, Accountant::kBest}) {
+    for (const Query& query : {Query(EpsilonAtDelta::FromDelta(1e-6)), Query(DeltaAtEpsilon{2})}) {
+      const double wanted = *Answered(given, 8, query, accountant, nothing).upper;
+      EXPECT_NEAR(*Answered(response, 8, query, accountant, nothing).upper, wanted, 3e-3 * wanted)
+          << Name(accountant);
+    }
+  }
+  // log(1 / p) is the larger loss: a value that is not the record's.
+  EXPECT_NEAR(*Answered(response, 1, EpsilonAtDelta::FromDelta(0), Accountant::kPld, nothing).upper,
+              std::log(8.0 / 3), 1e-9);
+  const auto refused = Answer(AskEpsilon(Accountant::kPld, response, 1, 1e-5));
+  EXPECT_TRUE(absl::IsUnimplemented(refused.status()));
+  // Nothing is left of a probability below the smallest double.
+  EXPECT_GE(*Answered(RandomizedResponse{5e-324, 2}, 1, EpsilonAtDelta::FromDelta(1e-5),
+                      Accountant::kBasic, nothing)
+                 .upper,
+            std::log(2) * (1 - 1e-9));
+}
+
 TEST(DominatingPair, MissingMassIsRevealed) {
   const double missing = 0x1p-31;
   const MechanismEvent event = DominatingPair{{0.5, 0.5 - missing}, {0.5, 0.5}};

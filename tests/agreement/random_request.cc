@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "accounting/event/mechanism_event.h"
+#include "accounting/numeric/constants.h"
 #include "proto/convert/mechanism_convert.h"
 
 namespace epsledger::tests {
@@ -229,6 +230,7 @@ void Draw::SetQuery(const MechanismEvent* first, v1::Query* query) {
       return query->set_delta_at_epsilon(OneIn(4) ? -epsilon : epsilon);
     }
     case 4:
+      if (OneIn(16)) return query->set_renyi_divergence_at_order(Among({1.0, kInfinity}));
       return query->set_renyi_divergence_at_order(std::nextafter(1, 2) +
                                                   LogUniform(0.01, 1e3, {0, 1e-9, 1e300}));
     case 5:

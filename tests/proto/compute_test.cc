@@ -47,15 +47,17 @@ TEST(Compute, PrintsEveryNumberThatIsSetZeroIncluded) {
 }
 
 TEST(Compute, ReadsEveryQuery) {
-  for (const char* query : {R"("epsilonAtDelta": 0)", R"("epsilonAtDelta": 1)",
-                            R"("epsilonAtLogDelta": -1000)", R"("epsilonAtLogDelta": "-Infinity")",
-                            R"("deltaAtEpsilon": -1)", R"("renyiDivergenceAtOrder": 2.5)",
-                            R"("typeTwoErrorAt": 0)", R"("inverseTypeTwoErrorAt": 1)",
-                            R"("advantage": {})", R"("gaussianDpMu": {"alphaMin": 1e-9})",
-                            R"("centralLimit": {})", R"("centralLimit": {"typeOneError": 0})",
-                            R"("calibrate": {"epsilon": 3, "delta": 1e-5, "variable": "COUNT"})",
-                            R"("truePositiveRateAt": 0)", R"("bayesSuccessAt": 0.5)",
-                            R"("reconstructionSuccessAt": 1)"}) {
+  for (const char* query :
+       {R"("epsilonAtDelta": 0)", R"("epsilonAtDelta": 1)", R"("epsilonAtLogDelta": -1000)",
+        R"("epsilonAtLogDelta": "-Infinity")", R"("deltaAtEpsilon": -1)",
+        R"("renyiDivergenceAtOrder": 2.5)", R"("renyiDivergenceAtOrder": 1)",
+        R"("renyiDivergenceAtOrder": "Infinity")", R"("typeTwoErrorAt": 0)",
+        R"("inverseTypeTwoErrorAt": 1)", R"("advantage": {})",
+        R"("gaussianDpMu": {"alphaMin": 1e-9})", R"("centralLimit": {})",
+        R"("centralLimit": {"typeOneError": 0})",
+        R"("calibrate": {"epsilon": 3, "delta": 1e-5, "variable": "COUNT"})",
+        R"("truePositiveRateAt": 0)", R"("bayesSuccessAt": 0.5)",
+        R"("reconstructionSuccessAt": 1)"}) {
     v1::ComputeRequest request;
     ASSERT_TRUE(ParseJson(Line("BEST", query), &request).ok()) << query;
     const auto question = ToQuestion(request);
@@ -176,8 +178,8 @@ TEST(Compute, NamesWhatIsWrongAndKeepsTheId) {
                    "query.epsilonAtLogDelta: got 0.1, want in [-inf, 0]"},
            BadLine{Line("BASIC", R"("deltaAtEpsilon": "Infinity")"),
                    "query.deltaAtEpsilon: got Infinity, want in (-inf, inf)"},
-           BadLine{Line("BASIC", R"("renyiDivergenceAtOrder": 1)"),
-                   "query.renyiDivergenceAtOrder: got 1, want in (1, inf)"},
+           BadLine{Line("BASIC", R"("renyiDivergenceAtOrder": 0.5)"),
+                   "query.renyiDivergenceAtOrder: got 0.5, want in [1, inf]"},
            BadLine{Line("BASIC", R"("typeTwoErrorAt": -0.1)"),
                    "query.typeTwoErrorAt: got -0.1, want in [0, 1]"},
            BadLine{Line("BASIC", R"("gaussianDpMu": {})"),

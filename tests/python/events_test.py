@@ -113,7 +113,7 @@ class Event(unittest.TestCase):
             (lambda: e.Composed(events=[]), r"events: got no events, want at least 1"),
             (lambda: e.Composed(events=[GAUSSIAN]), r"events\[0\]: got .*, want a CountedEvent"),
             (lambda: e.RepeatAndSelect(event=GAUSSIAN, mean=0.5, shape=0), r"mean: got 0.5, want in \[1, inf\)"),
-            (lambda: e.RepeatAndSelect(event=GAUSSIAN, mean=1, shape=-1), r"shape: got -1.0, want in \(-1, inf\)"),
+            (lambda: e.RepeatAndSelect(event=GAUSSIAN, mean=1, shape=-1), r"shape: got -1.0, want in \(-1, inf\]"),
             (lambda: e.UnverifiedClaim(epsilon=1, delta=0, citation="é" * 513),
              r"citation: got 1026 bytes, want at most 1024"),
             (lambda: e.NonPrivate(reason=b"x"), r"reason: got b'x', want a text"),

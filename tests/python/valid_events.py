@@ -33,6 +33,7 @@ VALID_EVENTS = [
     e.TreeAggregation(noise_multiplier=4, step_count=16),
     e.BandedMatrixFactorization(noise_multiplier=4, bands=4, iterations=1000, sampling_probability=0.25),
     e.RepeatAndSelect(event=e.SelfComposed(event=STEP, count=5), mean=10, shape=1),
+    e.RepeatAndSelect(event=e.PureDp(epsilon=0.1), mean=10, shape=float("inf")),
     e.UnverifiedClaim(epsilon=1, delta=1e-6, citation='an "odd" \\ text\nε ≤ 1'),
     e.NonPrivate(reason="a test"),
     e.NonPrivate(),

@@ -62,6 +62,10 @@ class Interval(Scalar):
             refuse(field, x, "in " + self.text)
         return x
 
+    def write(self, value: float) -> object:
+        """JSON has no number for infinity; proto3 JSON writes it as a text."""
+        return "Infinity" if value == math.inf else value
+
     def read(self, path: str, value: object) -> object:
         """Proto3 JSON also writes doubles as strings, for example "Infinity"."""
         if isinstance(value, str):

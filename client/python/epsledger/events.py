@@ -486,12 +486,12 @@ class BandedMatrixFactorization(MechanismEvent):
 @dataclasses.dataclass(frozen=True, repr=False)
 class RepeatAndSelect(MechanismEvent):
     """Private selection of the best of a random number of runs of `event`. mean: expected number of
-    runs, in [1, inf). shape of the truncated negative binomial (0: logarithmic, 1: geometric), in
-    (-1, inf)."""
+    runs, in [1, inf). shape of the truncated negative binomial (0: logarithmic, 1: geometric; at least one run), in
+    (-1, inf]. inf: a Poisson number of runs, which may be none; then what is released must not depend on the data."""
 
     event: Nested
     mean: Annotated[float, Interval("[1, inf)")]
-    shape: Annotated[float, Interval("(-1, inf)")]
+    shape: Annotated[float, Interval("(-1, inf]")]
 
 
 @dataclasses.dataclass(frozen=True, repr=False)

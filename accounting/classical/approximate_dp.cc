@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "accounting/analytics/selection.h"
+#include "accounting/analytics/thresholded_profile.h"
 #include "accounting/event/domain.h"
 #include "accounting/event/finite_pair.h"
 #include "accounting/event/status_macros.h"
@@ -19,6 +20,9 @@ double RandomizedResponseEpsilon(double noise_parameter, int64_t num_buckets) {
 }
 
 namespace {
+
+constexpr char kTwoPartitions[] =
+    "a unit that is replaced leaves one partition and enters another: state its removal";
 
 // All of `event` together, by basic composition ([DMNS06]).
 absl::StatusOr<ApproximateDpParameters> SumOf(const MechanismEvent& event, const Setting& setting,
@@ -119,6 +123,35 @@ absl::StatusOr<ApproximateDpParameters> ApproximateDpOf(const MechanismEvent& ev
     }
     if (selection->mean == 1) return run;  // one run always
     return ApproximateDpParameters{RoundUp((2 + selection->shape) * run.epsilon, 2), 0};
+  }
+  if (const auto* partition = event.As<PartitionSelection>();
+      partition != nullptr && partition->noise == Noise::kLaplace) {
+    if (setting.relation == NeighboringRelation::kReplaceOne) {
+      return UnknownEvent(asked_by, event, kTwoPartitions);
+    }
+    return ApproximateDpParameters{RoundUp(1 / partition->noise_multiplier), KeptAlone(*partition)};
+  }
+  if (const auto* geometric = event.As<TruncatedGeometricSelection>()) {
+    if (setting.relation == NeighboringRelation::kReplaceOne) {
+      return UnknownEvent(asked_by, event, kTwoPartitions);
+    }
+    return ApproximateDpParameters{geometric->epsilon, geometric->delta};
+  }
+  if (const auto* shuffled = event.As<Shuffled>()) {
+    if (setting.relation != NeighboringRelation::kReplaceOne) {
+      return UnknownEvent(asked_by, event, "it is proved for one record replaced");
+    }
+    for (const Use& use : Flatten(*shuffled->event)) {
+      if (use.event->As<SampledWithoutReplacement>() != nullptr) {
+        return UnknownEvent(asked_by, event, "a randomizer of one record has nothing to sample");
+      }
+    }
+    ASSIGN_OR_RETURN(const ApproximateDpParameters report,
+                     SumOf(*shuffled->event, setting, asked_by));
+    if (report.delta > 0) {
+      return UnknownEvent(asked_by, event, "a randomizer with a delta is not proved here");
+    }
+    return report;  // whatever the order of the reports
   }
   return UnknownEvent(asked_by, event, "it has no single (epsilon, delta) of its own");
 }

@@ -30,10 +30,11 @@ double PoissonSelectionEpsilon(double epsilon, double mean);
 
 // Returns the (epsilon, delta) of one use of an event for which it is unique: laplace ([DMNS06]
 // Prop 1), discreteLaplace ([GRS12]), randomizedResponse, exponentialMechanism, permuteAndFlip,
-// pureDp, approximateDp, unverifiedClaim, reportNoisyMax and aboveThreshold (analytics/);
-// dominatingPair, with its largest finite loss and the mass of its infinite ones; a sample of such
-// events, (log(1 + q (e^epsilon - 1)), q delta), by Poisson under add-or-remove-one ([BBG18] Thm 8)
-// and of fixed size under replace-one
+// pureDp, approximateDp, unverifiedClaim, reportNoisyMax, aboveThreshold, partitionSelection with
+// Laplace noise, truncatedGeometricSelection and shuffled, as if its reports had an order
+// (analytics/); dominatingPair, with its largest finite loss and the mass of its infinite ones; a
+// sample of such events, (log(1 + q (e^epsilon - 1)), q delta), by Poisson under add-or-remove-one
+// ([BBG18] Thm 8) and of fixed size under replace-one
 // ([BBG18] Thm 9); repeatAndSelect of such events without a delta, (2 + shape) epsilon ([PS22]
 // Cor 3), or PoissonSelectionEpsilon. A Gaussian event has a whole curve of (epsilon, delta), and
 // basic composition does not determine which point to take; so a Gaussian event is UNIMPLEMENTED

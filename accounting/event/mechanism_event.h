@@ -459,6 +459,51 @@ struct AboveThreshold {
   }
 };
 
+// Releases one partition (a key, with its noisy size if that is wanted) if its size plus noise of
+// scale noise_multiplier * contribution is at least `threshold` contributions. A privacy unit
+// contributes at most one contribution to the partition; a partition of no unit is never released.
+// noise: LAPLACE or GAUSSIAN.
+struct PartitionSelection {
+  static constexpr uint8_t kTag = 32;
+  static constexpr const char* kName = "partition_selection";
+  Noise noise{};
+  double noise_multiplier = 0;
+  double threshold = 0;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("noise", s.noise);
+    v("noise_multiplier", s.noise_multiplier);
+    v("threshold", s.threshold);
+  }
+};
+
+// Releases the key of one partition with the largest probabilities that (epsilon, delta)-DP allows
+// ([DVGM22]): a truncated geometric law. epsilon >= 0, delta in (0, 1].
+struct TruncatedGeometricSelection {
+  static constexpr uint8_t kTag = 33;
+  static constexpr const char* kName = "truncated_geometric_selection";
+  double epsilon = 0;
+  double delta = 0;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("epsilon", s.epsilon);
+    v("delta", s.delta);
+  }
+};
+
+// `reports` reports, each of one record by the same local randomizer `event`, in random order.
+struct Shuffled {
+  static constexpr uint8_t kTag = 34;
+  static constexpr const char* kName = "shuffled";
+  int64_t reports = 0;
+  NestedEvent event;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("reports", s.reports);
+    v("event", s.event);
+  }
+};
+
 // A closed sum type of the events above.
 class MechanismEvent {
  public:
@@ -469,7 +514,8 @@ class MechanismEvent {
                    TruncatedPoissonSampled, SampledWithoutReplacement, SampledWithReplacement,
                    RandomAllocation, Composed, SelfComposed, TreeAggregation,
                    BandedMatrixFactorization, RepeatAndSelect, UnverifiedClaim, NonPrivate,
-                   DominatingPair, ReportNoisyMax, AboveThreshold>;
+                   DominatingPair, ReportNoisyMax, AboveThreshold, PartitionSelection,
+                   TruncatedGeometricSelection, Shuffled>;
 
   template <class Event, class = std::enable_if_t<std::is_constructible_v<Kind, Event> &&
                                                   !std::is_same_v<std::decay_t<Event>, Kind>>>

@@ -267,6 +267,21 @@ class Validator {
         CheckInterval(at + ".queryNoiseMultiplier", e.query_noise_multiplier, kPositive));
     return CheckRange(at + ".cutoff", e.cutoff, 1, kMaxEventCount);
   }
+  absl::Status CheckKind(const PartitionSelection& e, const std::string& at, int) {
+    if (e.noise != Noise::kLaplace && e.noise != Noise::kGaussian) {
+      return OutOfDomain(at + ".noise", NoiseName(e.noise), "LAPLACE or GAUSSIAN");
+    }
+    RETURN_IF_ERROR(CheckInterval(at + ".noiseMultiplier", e.noise_multiplier, kPositive));
+    return CheckInterval(at + ".threshold", e.threshold, kPositive);
+  }
+  absl::Status CheckKind(const TruncatedGeometricSelection& e, const std::string& at, int) {
+    RETURN_IF_ERROR(CheckInterval(at + ".epsilon", e.epsilon, kNonNegative));
+    return CheckInterval(at + ".delta", e.delta, kPositiveProbability);
+  }
+  absl::Status CheckKind(const Shuffled& e, const std::string& at, int depth) {
+    RETURN_IF_ERROR(CheckRange(at + ".reports", e.reports, 1, kMaxEventCount));
+    return Check(e.event, at + ".event", depth + 1);
+  }
 
   int64_t nodes_ = 0;
 };

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "accounting/analytics/selection.h"
+#include "accounting/analytics/shuffled_profile.h"
+#include "accounting/analytics/thresholded_profile.h"
 #include "accounting/classical/approximate_dp.h"
 #include "accounting/classical/basic_and_advanced.h"
 #include "accounting/event/added_noise.h"
@@ -262,6 +264,42 @@ DirectedProfiles DominatedBy(const DominatingPair& event, const Setting& setting
   return DirectedProfiles{std::move(forward), std::move(backward)};
 }
 
+absl::StatusOr<DirectedProfiles> PartitionOf(const MechanismEvent& event,
+                                             const PartitionSelection& partition,
+                                             const Setting& setting, int64_t group_size,
+                                             Accountant asked_by) {
+  if (setting.relation == NeighboringRelation::kReplaceOne || group_size != 1) {
+    return UnknownEvent(asked_by, event, "it is proved here for one unit added or removed");
+  }
+  const double theta = 1 / partition.noise_multiplier;
+  const Bounds shift = std::isfinite(theta) ? Bounds{RoundDownNonNegative(theta), RoundUp(theta)}
+                                            : Bounds{std::numeric_limits<double>::max(),
+                                                     std::numeric_limits<double>::infinity()};
+  std::shared_ptr<const PrivacyProfile> noise;
+  if (partition.noise == Noise::kGaussian) {
+    noise = std::make_shared<GaussianProfile>(shift);
+  } else {
+    noise = std::make_shared<LaplaceProfile>(shift);
+  }
+  const Bounds log_kept = LogKeptAlone(partition);
+  return DirectedProfiles{std::make_shared<ThresholdedProfile>(noise, log_kept, Adjacency::kRemove),
+                          std::make_shared<ThresholdedProfile>(noise, log_kept, Adjacency::kAdd)};
+}
+
+absl::StatusOr<DirectedProfiles> ShuffledOf(const MechanismEvent& event, const Shuffled& shuffled,
+                                            const Setting& setting, int64_t group_size,
+                                            Accountant asked_by) {
+  const absl::StatusOr<ApproximateDpParameters> report = ApproximateDpOf(event, setting, asked_by);
+  if (!report.ok()) return report.status();
+  if (group_size != 1) {
+    return UnknownEvent(asked_by, event, "its group privacy is not proved here");
+  }
+  if (!(report->epsilon > 0 && report->epsilon <= ShuffledProfile::kLargestEpsilon0)) {
+    return Symmetric(Declared(report->epsilon, 0, 1, false));
+  }
+  return Symmetric(std::make_shared<ShuffledProfile>(report->epsilon, shuffled.reports));
+}
+
 }  // namespace
 
 absl::StatusOr<DirectedProfiles> ProfilesOf(const MechanismEvent& event, const Setting& setting,
@@ -350,6 +388,17 @@ absl::StatusOr<DirectedProfiles> ProfilesOf(const MechanismEvent& event, const S
   }
   if (const auto* pair = event.As<DominatingPair>()) {
     return DominatedBy(*pair, setting, group_size);
+  }
+  if (const auto* partition = event.As<PartitionSelection>()) {
+    return PartitionOf(event, *partition, setting, group_size, asked_by);
+  }
+  if (event.As<TruncatedGeometricSelection>() != nullptr) {
+    const absl::StatusOr<ApproximateDpParameters> pair = ApproximateDpOf(event, setting, asked_by);
+    if (!pair.ok()) return pair.status();
+    return Symmetric(Declared(pair->epsilon, pair->delta, group_size, false));
+  }
+  if (const auto* shuffled = event.As<Shuffled>()) {
+    return ShuffledOf(event, *shuffled, setting, group_size, asked_by);
   }
   if (const auto* mixture = event.As<MixtureOfGaussians>()) {
     return MixtureOf(event, *mixture, 1, setting, group_size, asked_by);

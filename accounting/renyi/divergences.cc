@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "accounting/analytics/selection.h"
+#include "accounting/analytics/thresholded_profile.h"
+#include "accounting/classical/approximate_dp.h"
 #include "accounting/classical/basic_and_advanced.h"
 #include "accounting/classical/truncated_batch.h"
 #include "accounting/event/added_noise.h"
@@ -172,6 +174,17 @@ class RenyiDivergencesBuilder {
       return AddSelection(event, *selection, count);
     } else if (const auto* banded = event.As<BandedMatrixFactorization>()) {
       return AddBanded(event, *banded, count);
+    } else if (const auto* partition = event.As<PartitionSelection>()) {
+      return AddPartition(event, *partition, count);
+    } else if (event.As<TruncatedGeometricSelection>() != nullptr ||
+               event.As<Shuffled>() != nullptr) {
+      ASSIGN_OR_RETURN(const ApproximateDpParameters pair,
+                       ApproximateDpOf(event, setting_, asked_by_));
+      if (pair.delta > 0) {
+        AddApproximate(pair, count);
+      } else {
+        AddPure(pair.epsilon, count);
+      }
     } else {
       return Unknown(event, "its Renyi divergence is not proved here");
     }
@@ -575,6 +588,22 @@ class RenyiDivergencesBuilder {
     const double steps = static_cast<double>((banded.iterations - 1) / banded.bands + 1);
     sampled_gaussians_[{std::min(1.0, RoundUp(q)), banded.noise_multiplier / shift_}] +=
         RoundUpCount(count * steps);
+    return absl::OkStatus();
+  }
+
+  // A unit that is alone in the partition is revealed with probability p, or nothing is; one among
+  // others is hidden by the noise (accounting/analytics/README.md, "Partitions").
+  absl::Status AddPartition(const MechanismEvent& event, const PartitionSelection& partition,
+                            double count) {
+    if (setting_.relation == NeighboringRelation::kReplaceOne || group_size_ > 1) {
+      return Unknown(event, "it is proved here for one unit added or removed");
+    }
+    AddApproximate({0, KeptAlone(partition)}, count);
+    if (partition.noise == Noise::kGaussian) {
+      AddGaussian(RoundUp(1 / partition.noise_multiplier), count);
+    } else {
+      AddExact([z = partition.noise_multiplier](double a) { return LaplaceRenyi(a, z, 1); }, count);
+    }
     return absl::OkStatus();
   }
 

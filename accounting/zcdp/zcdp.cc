@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "accounting/analytics/selection.h"
+#include "accounting/analytics/thresholded_profile.h"
 #include "accounting/classical/approximate_dp.h"
 #include "accounting/classical/basic_and_advanced.h"
 #include "accounting/event/domain.h"
@@ -62,6 +63,12 @@ absl::StatusOr<ZcdpParameters> ZcdpOf(const MechanismEvent& event, const Setting
     return bounded_range(NoisyMaxEpsilon(*noisy_max, setting));
   }
   const bool replace_one = setting.relation == NeighboringRelation::kReplaceOne;
+  if (const auto* partition = event.As<PartitionSelection>();
+      partition != nullptr && partition->noise == Noise::kGaussian && !replace_one &&
+      group_size == 1) {
+    return ZcdpParameters{.rho = HalfSquare(RoundUp(1 / partition->noise_multiplier)),
+                          .delta = KeptAlone(*partition)};
+  }
   const auto unamplified = [&](const MechanismEvent& inner,
                                double count) -> absl::StatusOr<ZcdpParameters> {
     // Joint convexity of the moments (accounting/renyi/README.md, "Sampling cannot hurt").

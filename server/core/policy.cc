@@ -33,6 +33,7 @@ const accounting::MechanismEvent* InnerOf(const accounting::MechanismEvent& even
   if (const auto* e = event.As<accounting::SampledWithReplacement>()) return &*e->event;
   if (const auto* e = event.As<accounting::RandomAllocation>()) return &*e->event;
   if (const auto* e = event.As<accounting::RepeatAndSelect>()) return &*e->event;
+  if (const auto* e = event.As<accounting::Shuffled>()) return &*e->event;
   return nullptr;
 }
 

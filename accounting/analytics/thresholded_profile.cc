@@ -1,0 +1,92 @@
+#include "accounting/analytics/thresholded_profile.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "accounting/numeric/constants.h"
+#include "accounting/numeric/log_space.h"
+#include "accounting/numeric/normal.h"
+#include "accounting/numeric/rounding.h"
+
+namespace epsledger::accounting {
+
+Bounds LogKeptAlone(const PartitionSelection& event) {
+  // threshold - 1 is rounded once and divided once: a relative error of 2^-52 of `distance`.
+  const double distance = (event.threshold - 1) / event.noise_multiplier;
+  double log_kept;
+  double slack;
+  if (event.noise == Noise::kGaussian) {
+    log_kept = LogNormalCdf(-distance);
+    // d log Phi(-t) / d log t is at most t^2 + t <= 2 |log Phi(-t)| + t for t > 0, and below 1 for
+    // t < 0.
+    slack = (kNormalRelativeError + 16 * kUnitRoundoff) * (1 + std::abs(log_kept));
+  } else if (distance >= 0) {
+    log_kept = -kLog2 - distance;
+    slack = 8 * kUnitRoundoff * (1 + distance);
+  } else {
+    log_kept = std::log1p(-0.5 * std::exp(distance));
+    slack = 16 * kUnitRoundoff;
+  }
+  if (std::isnan(log_kept)) return Bounds{-kInfinity, 0};
+  return Bounds{RoundDown(log_kept - slack), std::min(0.0, RoundUp(log_kept + slack))};
+}
+
+double KeptAlone(const PartitionSelection& event) {
+  return std::min(1.0, RoundUp(std::exp(LogKeptAlone(event).upper), 2));
+}
+
+ThresholdedProfile::ThresholdedProfile(std::shared_ptr<const PrivacyProfile> noise, Bounds log_kept,
+                                       Adjacency direction)
+    : noise_(std::move(noise)),
+      log_kept_(log_kept),
+      remove_(direction == Adjacency::kRemove),
+      log_dropped_{RoundDown(std::log1p(-std::min(1.0, RoundUp(std::exp(log_kept.upper)))), 2),
+                   std::min(0.0, RoundUp(std::log1p(-RoundDown(std::exp(log_kept.lower))), 2))} {}
+
+Bounds ThresholdedProfile::LogOfThreshold(double epsilon) const {
+  // Below log(1 - p) the removal is 1 - e^epsilon, as that of the noise is at least.
+  if (remove_) return log_kept_;
+  const double least = RoundUp(epsilon + log_dropped_.upper);
+  const double most = RoundDown(epsilon + log_dropped_.lower);
+  return Bounds{least < 0 ? RoundDown(Log1mExp(least), 2) : -kInfinity,
+                most < 0 ? std::min(0.0, RoundUp(Log1mExp(most), 2)) : -kInfinity};
+}
+
+Bounds ThresholdedProfile::LogDelta(double epsilon) const {
+  const Bounds noise = noise_->LogDelta(epsilon);
+  const Bounds threshold = LogOfThreshold(epsilon);
+  return Bounds{std::max(noise.lower, threshold.lower), std::max(noise.upper, threshold.upper)};
+}
+
+Bounds ThresholdedProfile::TailUnderQ(double epsilon) const {
+  const Bounds noise = noise_->LogDelta(epsilon);
+  const Bounds threshold = LogOfThreshold(epsilon);
+  const Bounds noise_tail = noise_->TailUnderQ(epsilon);
+  if (noise.lower > threshold.upper || threshold.upper == -kInfinity) return noise_tail;
+  // The slope of the larger of the two; of both where it is not known which one that is.
+  Bounds tail{0, 0};
+  if (!remove_) {
+    tail = Bounds{RoundDownNonNegative(std::exp(log_dropped_.lower), 2),
+                  std::min(1.0, RoundUpNonNegative(std::exp(log_dropped_.upper), 2))};
+    if (threshold.lower == -kInfinity) tail.lower = 0;
+  }
+  if (threshold.lower > noise.upper) return tail;
+  return Bounds{std::min(tail.lower, noise_tail.lower), std::max(tail.upper, noise_tail.upper)};
+}
+
+double ThresholdedProfile::InfinityMass() const {
+  const double of_noise = noise_->InfinityMass();
+  return remove_ ? std::max(of_noise, std::min(1.0, RoundUp(std::exp(log_kept_.upper), 2)))
+                 : of_noise;
+}
+
+double ThresholdedProfile::SmallestLoss() const {
+  return remove_ ? std::min(noise_->SmallestLoss(), log_dropped_.lower) : noise_->SmallestLoss();
+}
+
+double ThresholdedProfile::LargestLoss() const {
+  return remove_ ? noise_->LargestLoss() : std::max(noise_->LargestLoss(), -log_dropped_.lower);
+}
+
+}  // namespace epsledger::accounting

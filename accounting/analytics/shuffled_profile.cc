@@ -62,7 +62,7 @@ double NotNaN(double x) { return std::isnan(x) ? 1 : std::clamp(x, 0.0, 1.0); }
 
 ShuffledProfile::ShuffledProfile(double epsilon0, int64_t reports) : epsilon0_(epsilon0) {
   const double others = static_cast<double>(std::min(reports, kMostReports) - 1);
-  const double p = 2 / (std::exp(epsilon0) + 1);
+  const double p = std::exp(-epsilon0);
   const double mean = others * p;
   const double deviation = std::sqrt(others * p * (1 - p));
   std::vector<double> firsts = {0};

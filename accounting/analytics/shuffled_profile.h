@@ -11,8 +11,8 @@ namespace epsledger::accounting {
 
 // The profile of a pair that dominates `reports` shuffled reports of one epsilon0-DP local
 // randomizer, when one record is replaced (accounting/analytics/README.md, "Shuffled reports", with
-// the proof; after [FMT21]). With q = 1 / (e^epsilon0 + 1):
-//   C ~ Binomial(reports - 1, 2q),  A ~ Binomial(C, 1/2),  D ~ Bernoulli(1 - q),
+// the proof; [FMT21]). With q = 1 / (e^epsilon0 + 1):
+//   C ~ Binomial(reports - 1, e^-epsilon0),  A ~ Binomial(C, 1/2),  D ~ Bernoulli(1 - q),
 //   P = (A + D, C - A + 1 - D),     Q = (A + 1 - D, C - A + D).
 // C is rounded down to one of some hundred values: fewer hide a record less. The pair is its own
 // reverse; no randomizer need attain it. Relative error: 1e-9, and 1e-290 absolute. Cost: some 0.2

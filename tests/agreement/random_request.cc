@@ -19,7 +19,11 @@ namespace {
 
 using namespace accounting;  // NOLINT: one table of all their names
 
-constexpr int kEventKinds = static_cast<int>(std::variant_size_v<MechanismEvent::Kind>);
+// The tags of all kinds, whose numbers have gaps.
+template <size_t... I>
+std::vector<int> TagsOf(std::index_sequence<I...>) {
+  return {std::variant_alternative_t<I, MechanismEvent::Kind>::kTag...};
+}
 constexpr int64_t kLargestCount = int64_t{1} << 53;
 
 // Draws from the 64 bits of one generator only, so that a seed means the same with every library.
@@ -56,10 +60,11 @@ class Draw {
 
   MechanismEvent Known();
   MechanismEvent Any(int depth) {
-    // 1 to 14, 22, 23 and 25 to 27 hold no event.
-    int kind = static_cast<int>(Integer(1, kEventKinds));
+    static const std::vector<int>& tags = *new std::vector<int>(
+        TagsOf(std::make_index_sequence<std::variant_size_v<MechanismEvent::Kind>>()));
+    int kind = tags[static_cast<size_t>(Integer(0, static_cast<int64_t>(tags.size()) - 1))];
     if (depth == 1 && ((kind >= PoissonSampled::kTag && kind <= SelfComposed::kTag) ||
-                       kind == RepeatAndSelect::kTag)) {
+                       kind == RepeatAndSelect::kTag || kind == Shuffled::kTag)) {
       kind = Gaussian::kTag;
     }
     return OfKind(kind, depth);
@@ -177,6 +182,18 @@ MechanismEvent Draw::OfKind(int kind, int depth) {
                              Among({-0.9, -0.5, 0.0, 1.0, 10.0})};
     case UnverifiedClaim::kTag:
       return UnverifiedClaim{Loss(), EventDelta(), "somebody 2020"};
+    case ReportNoisyMax::kTag:
+      return ReportNoisyMax{Among({Noise::kLaplace, Noise::kExponential, Noise::kGumbel}),
+                            NoiseMultiplier(), OneIn(2)};
+    case AboveThreshold::kTag:
+      return AboveThreshold{NoiseMultiplier(), NoiseMultiplier(), Count(1000), OneIn(2)};
+    case PartitionSelection::kTag:
+      return PartitionSelection{Among({Noise::kLaplace, Noise::kGaussian}), NoiseMultiplier(),
+                                LogUniform(0.1, 1000, {5e-324, 1e300})};
+    case TruncatedGeometricSelection::kTag:
+      return TruncatedGeometricSelection{Loss(), LogUniform(1e-15, 0.1, {1e-300, 1})};
+    case Shuffled::kTag:
+      return Shuffled{Count(), OneIn(2) ? MechanismEvent(PureDp{Loss()}) : Inner(depth)};
     case NonPrivate::kTag:
       return NonPrivate{"published"};
     default: {

@@ -22,7 +22,7 @@ using ::testing::StartsWith;
 std::string MessageOf(const absl::Status& status) { return std::string(status.message()); }
 
 RC_GTEST_PROP(MechanismConvert, EveryKindComesBackAsItWas, ()) {
-  for (int kind = 1; kind <= tests::kEventKinds; ++kind) {
+  for (const int kind : tests::EventTags()) {
     const accounting::MechanismEvent event = tests::ValidEvent(kind, 4);
     RC_ASSERT(accounting::Validate(event, "event").ok());
     v1::MechanismEvent message;
@@ -45,7 +45,7 @@ RC_GTEST_PROP(MechanismConvert, EveryKindComesBackAsItWas, ()) {
 }
 
 RC_GTEST_PROP(MechanismConvert, ACountedEventComesBackAsItWas, ()) {
-  const int kind = *rc::gen::inRange(1, tests::kEventKinds + 1);
+  const int kind = tests::AnyTag();
   const accounting::CountedEvent event{tests::ValidEvent(kind, 2), tests::Count()};
   v1::CountedEvent message;
   ToProto(event, &message);
@@ -113,7 +113,30 @@ INSTANTIATE_TEST_SUITE_P(
                  "event.selfComposed.count: got -3, want in [1, "},
         BadInput{"renyi_curve { orders: 2 }", "event.renyiCurve.divergences: got 0 points"},
         BadInput{"approximate_dp { epsilon: 1 delta: 1.0000001 }",
-                 "event.approximateDp.delta: got 1.0000001, want in [0, 1]"}));
+                 "event.approximateDp.delta: got 1.0000001, want in [0, 1]"},
+        BadInput{"report_noisy_max { noise_multiplier: 1 }",
+                 "event.reportNoisyMax.noise: got KIND_UNSPECIFIED, want LAPLACE, EXPONENTIAL or"},
+        BadInput{"report_noisy_max { noise: GAUSSIAN noise_multiplier: 1 }",
+                 "event.reportNoisyMax.noise: got GAUSSIAN, want LAPLACE, EXPONENTIAL or GUMBEL"},
+        BadInput{"above_threshold { threshold_noise_multiplier: 1 query_noise_multiplier: 1 }",
+                 "event.aboveThreshold.cutoff: got 0, want in [1, "},
+        BadInput{"partition_selection { noise: GUMBEL noise_multiplier: 1 threshold: 2 }",
+                 "event.partitionSelection.noise: got GUMBEL, want LAPLACE or GAUSSIAN"},
+        BadInput{"truncated_geometric_selection { epsilon: 1 }",
+                 "event.truncatedGeometricSelection.delta: got 0, want in (0, 1]"},
+        BadInput{"shuffled { reports: 3 }",
+                 "event.shuffled.event: unset, want one of gaussian, "}));
+
+TEST(MechanismConvert, RefusesANoiseOfALaterVersion) {
+  v1::MechanismEvent message;
+  message.mutable_report_noisy_max()->set_noise_multiplier(1);
+  for (const int number : {5, 300, -1}) {
+    message.mutable_report_noisy_max()->set_noise(static_cast<v1::Noise::Kind>(number));
+    EXPECT_THAT(MessageOf(FromProto(message, "event").status()),
+                StartsWith("event.reportNoisyMax.noise: got "))
+        << number;
+  }
+}
 
 TEST(MechanismConvert, RefusesFieldsThatItDoesNotKnowAtEveryDepth) {
   v1::MechanismEvent message;

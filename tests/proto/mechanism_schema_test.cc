@@ -32,11 +32,10 @@ std::string TypeOf(const std::vector<accounting::CountedEvent>&) {
 }
 
 std::string TypeOf(const FieldDescriptor& field) {
-  const std::string type = field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE
-                               ? field.message_type()->full_name()
-                           : field.cpp_type() == FieldDescriptor::CPPTYPE_ENUM
-                               ? field.enum_type()->full_name()
-                               : field.type_name();
+  const std::string type =
+      field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE ? field.message_type()->full_name()
+      : field.cpp_type() == FieldDescriptor::CPPTYPE_ENUM  ? field.enum_type()->full_name()
+                                                           : field.type_name();
   return (field.is_repeated() ? "repeated " : "") + type;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -14,8 +15,15 @@
 
 namespace epsledger::tests {
 
-inline constexpr int kEventKinds =
-    static_cast<int>(std::variant_size_v<accounting::MechanismEvent::Kind>);
+// The tags of all kinds, in the order of the proto. Their numbers have gaps.
+template <size_t... I>
+std::vector<int> TagsOf(std::index_sequence<I...>) {
+  return {std::variant_alternative_t<I, accounting::MechanismEvent::Kind>::kTag...};
+}
+inline std::vector<int> EventTags() {
+  return TagsOf(std::make_index_sequence<std::variant_size_v<accounting::MechanismEvent::Kind>>());
+}
+inline int AnyTag() { return *rc::gen::elementOf(EventTags()); }
 
 // Numbers in (0, 1), (0, 1e6) and [1, 2^53], including the ends and odd fractions.
 inline double OpenProbability() {
@@ -34,12 +42,12 @@ inline std::string Text() {
 }
 
 // Returns a valid event of the kind with the tag `kind`, with at most `depth` nested events.
-// REQUIRES: 1 <= kind <= kEventKinds, depth >= 1; call inside a property.
+// REQUIRES: `kind` is one of EventTags(), depth >= 1; call inside a property.
 accounting::MechanismEvent ValidEvent(int kind, int depth);
 
 inline accounting::MechanismEvent AnyInner(int depth) {
   // Kinds 1 to 14 hold no nested event.
-  return ValidEvent(*rc::gen::inRange(1, depth > 1 ? kEventKinds + 1 : 15), depth - 1);
+  return ValidEvent(depth > 1 ? AnyTag() : *rc::gen::inRange(1, 15), depth - 1);
 }
 
 inline accounting::MechanismEvent ValidEvent(int kind, int depth) {
@@ -105,7 +113,23 @@ inline accounting::MechanismEvent ValidEvent(int kind, int depth) {
       return RepeatAndSelect{AnyInner(depth), 1 + Positive(), *rc::gen::element(-0.5, 0.0, 1.0)};
     case UnverifiedClaim::kTag:
       return UnverifiedClaim{Positive(), 1e-6, Text()};
+<<<<<<< HEAD
     case NonPrivate::kTag:
+=======
+    case ReportNoisyMax::kTag:
+      return ReportNoisyMax{*rc::gen::element(Noise::kLaplace, Noise::kExponential, Noise::kGumbel),
+                            Positive(), *rc::gen::arbitrary<bool>()};
+    case AboveThreshold::kTag:
+      return AboveThreshold{Positive(), Positive(), Count(), *rc::gen::arbitrary<bool>()};
+    case PartitionSelection::kTag:
+      return PartitionSelection{*rc::gen::element(Noise::kLaplace, Noise::kGaussian), Positive(),
+                                Positive()};
+    case TruncatedGeometricSelection::kTag:
+      return TruncatedGeometricSelection{Positive(), *rc::gen::element(1e-300, 1e-6, 1.0)};
+    case Shuffled::kTag:
+      return Shuffled{Count(), AnyInner(depth)};
+    default:
+>>>>>>> e022570e (clients, tests: noisy maxima, sparse vectors, partitions, shuffled reports)
       return NonPrivate{Text()};
     default: {
       const double p = OpenProbability();

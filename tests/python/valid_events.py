@@ -37,6 +37,19 @@ VALID_EVENTS = [
     e.UnverifiedClaim(epsilon=1, delta=1e-6, citation='an "odd" \\ text\nε ≤ 1'),
     e.NonPrivate(reason="a test"),
     e.NonPrivate(),
+<<<<<<< HEAD
     e.DominatingPair(first_probabilities=[0.5, 0.25, 0.25], second_probabilities=[0.25, 0.25, 0.5]),
     e.DominatingPair(first_probabilities=[0.1, 0.2, 0.7], second_probabilities=[0, 0.3, 0.7 - 1e-12]),
+=======
+    e.ReportNoisyMax(noise="LAPLACE", noise_multiplier=2),
+    e.ReportNoisyMax(noise="GUMBEL", noise_multiplier=1 / 3, monotonic=True),
+    e.ReportNoisyMax(noise="EXPONENTIAL", noise_multiplier=5),
+    e.AboveThreshold(threshold_noise_multiplier=2, query_noise_multiplier=20, cutoff=5),
+    e.AboveThreshold(threshold_noise_multiplier=5e-324, query_noise_multiplier=1e300, cutoff=2**53, monotonic=True),
+    e.PartitionSelection(noise="LAPLACE", noise_multiplier=1, threshold=12),
+    e.PartitionSelection(noise="GAUSSIAN", noise_multiplier=1.5, threshold=0.5),
+    e.TruncatedGeometricSelection(epsilon=0, delta=1),
+    e.TruncatedGeometricSelection(epsilon=1, delta=1e-6),
+    e.Shuffled(reports=1000, event=e.RandomizedResponse(noise_parameter=0.5, num_buckets=3)),
+>>>>>>> e022570e (clients, tests: noisy maxima, sparse vectors, partitions, shuffled reports)
 ]

@@ -148,6 +148,26 @@ const std::vector<GlossaryEntry>& Glossary() {
        "An (epsilon, delta) that somebody claims. It composes like a proven one, and every "
        "guarantee that contains it says so.",
        "", ""},
+      {kEvent, "report-noisy-max",
+       "The index of the largest of several scores with independent noise: Laplace, exponential "
+       "(permute-and-flip) or Gumbel (the exponential mechanism).",
+       "", "accounting/analytics/README.md, \"Noisy maxima\""},
+      {kEvent, "above-threshold",
+       "The sparse vector technique: says of each query whether it is above a noisy threshold, "
+       "until "
+       "a number of them are. Only those cost.",
+       "", "Lyu, Su, Li 2017, Algorithm 1"},
+      {kEvent, "partition-selection",
+       "A partition (a key, with its noisy size) that is released if the noisy size reaches a "
+       "threshold, so that a key of one unit hardly ever shows.",
+       "Count one use for each partition of a unit.",
+       "accounting/analytics/README.md, \"Partitions\""},
+      {kEvent, "truncated-geometric-selection",
+       "A key that is released with the largest probability that (epsilon, delta)-DP allows.",
+       "Count one use for each partition of a unit.", "Desfontaines, Voss, Gipson, Mandayam 2022"},
+      {kEvent, "shuffled",
+       "Reports of a local randomizer in random order: one report hides among the others.", "",
+       "Feldman, McMillan, Talwar 2021"},
       {kEvent, "non-private", "A release without privacy: every epsilon is infinite from then on.",
        "", ""},
 

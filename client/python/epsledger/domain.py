@@ -119,6 +119,32 @@ class Text(Scalar):
         return value
 
 
+class Choice(Scalar):
+    """One of several names, as proto3 JSON writes an enumeration."""
+
+    absent: ClassVar[str] = "KIND_UNSPECIFIED"
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+        self.text = "one of " + ", ".join(names)
+
+    def keep(self, field: str, value: object) -> str:
+        if not isinstance(value, str) or value not in self.names:
+            refuse(field, value if isinstance(value, str) else reprlib.repr(value), self.text)
+        return value
+
+
+class Flag(Scalar):
+    """True or False."""
+
+    absent: ClassVar[bool] = False
+
+    def keep(self, field: str, value: object) -> bool:
+        if not isinstance(value, bool):
+            refuse(field, reprlib.repr(value), "True or False")
+        return value
+
+
 class Table:
     """`least` to 10,000 numbers, each in the interval."""
 

@@ -20,15 +20,15 @@ import typing
 from typing import (Annotated, Any, Callable, ClassVar, Dict, Iterator, List, Mapping, Sequence, Tuple,
                     Type, TypeVar)
 
-from .domain import Interval, Range, Table, Text, as_list, refuse
+from .domain import Choice, Flag, Interval, Range, Table, Text, as_list, refuse
 
 __all__ = [
-    "ApproximateDp", "BandedMatrixFactorization", "Composed", "CountedEvent", "DiscreteGaussian",
-    "DiscreteLaplace", "DominatingPair", "ExponentialMechanism", "Gaussian", "GaussianDp", "Laplace", "MechanismEvent",
-    "MixtureOfGaussians", "NonPrivate", "PermuteAndFlip", "PoissonSampled", "PureDp", "RandomAllocation",
-    "RandomizedResponse", "RenyiCurve", "RepeatAndSelect", "SampledWithReplacement",
-    "SampledWithoutReplacement", "SelfComposed", "TradeOffCurve", "TreeAggregation",
-    "TruncatedPoissonSampled", "UnverifiedClaim", "Zcdp",
+    "AboveThreshold", "ApproximateDp", "BandedMatrixFactorization", "Composed", "CountedEvent", "DiscreteGaussian",
+    "DiscreteLaplace", "DominatingPair", "ExponentialMechanism", "Gaussian", "GaussianDp", "Laplace",
+    "MechanismEvent", "MixtureOfGaussians", "NonPrivate", "PartitionSelection", "PermuteAndFlip", "PoissonSampled", "PureDp",
+    "RandomAllocation", "RandomizedResponse", "RenyiCurve", "RepeatAndSelect", "ReportNoisyMax",
+    "SampledWithReplacement", "SampledWithoutReplacement", "SelfComposed", "Shuffled", "TradeOffCurve",
+    "TreeAggregation", "TruncatedGeometricSelection", "TruncatedPoissonSampled", "UnverifiedClaim", "Zcdp",
 ]
 
 JsonObject = Dict[str, Any]
@@ -530,6 +530,60 @@ class DominatingPair(MechanismEvent):
             if missing > PROBABILITY_SUM_TOLERANCE or missing < -LARGEST_EXCESS:
                 refuse(field, "a sum of %s" % (1 - missing),
                        "a sum in [1 - 1e-9, 1 + 2^-40], with probabilities rounded down")
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class ReportNoisyMax(MechanismEvent):
+    """The index of the largest of several scores, each with independent noise, and nothing else. noise: "LAPLACE",
+    "EXPONENTIAL" (permute-and-flip) or "GUMBEL" (the exponential mechanism). noise_multiplier: noise scale / the
+    largest change of one score when one record is added, in (0, inf). monotonic: adding a record never lowers a score,
+    or for all records never raises one."""
+
+    noise: Annotated[str, Choice("LAPLACE", "EXPONENTIAL", "GUMBEL")]
+    noise_multiplier: Positive
+    monotonic: Annotated[bool, Flag()] = False
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class AboveThreshold(MechanismEvent):
+    """The sparse vector technique with Laplace noise: says of each query whether it is above a noisy threshold, until
+    `cutoff` of them are. Noise multipliers: noise scale / the largest change of one query when one record is added, in
+    (0, inf). The threshold's noise is drawn once. monotonic: adding a record never lowers an answer, or for all records
+    never raises one."""
+
+    threshold_noise_multiplier: Positive
+    query_noise_multiplier: Positive
+    cutoff: Count
+    monotonic: Annotated[bool, Flag()] = False
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class PartitionSelection(MechanismEvent):
+    """Releases one partition, its key and if wanted its noisy size, if its size plus noise is at least `threshold`. A
+    unit contributes at most one contribution to it; count one use for each partition of a unit. noise: "LAPLACE" or
+    "GAUSSIAN"; noise_multiplier and threshold in contributions, in (0, inf)."""
+
+    noise: Annotated[str, Choice("LAPLACE", "GAUSSIAN")]
+    noise_multiplier: Positive
+    threshold: Positive
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class TruncatedGeometricSelection(MechanismEvent):
+    """Releases the key of one partition with the largest probabilities that (epsilon, delta)-DP allows. epsilon in
+    [0, inf), delta in (0, 1]; count one use for each partition of a unit."""
+
+    epsilon: NonNegative
+    delta: PositiveProbability
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Shuffled(MechanismEvent):
+    """`reports` reports in random order, each of one record by the same local randomizer `event`, which is
+    epsilon-DP."""
+
+    reports: Count
+    event: Nested
 
 
 def _check_columns(first: str, one: Sequence[float], second: str, two: Sequence[float]) -> None:

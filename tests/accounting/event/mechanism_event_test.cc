@@ -36,6 +36,10 @@ TEST(Describe, SpeaksTheJsonOfTheEventInOneLine) {
             "composed{events: [{event: pureDp{epsilon: 0.5}, count: 7}]}");
   EXPECT_EQ(Describe(UnverifiedClaim{1, 1e-9, "a \"b\"\n"}),
             "unverifiedClaim{epsilon: 1, delta: 1e-09, citation: \"a \\\"b\\\"?\"}");
+  EXPECT_EQ(Describe(ReportNoisyMax{Noise::kGumbel, 2, true}),
+            "reportNoisyMax{noise: GUMBEL, noiseMultiplier: 2, monotonic: true}");
+  EXPECT_EQ(Describe(ReportNoisyMax{}),
+            "reportNoisyMax{noise: KIND_UNSPECIFIED, noiseMultiplier: 0, monotonic: false}");
   EXPECT_EQ(Describe(SelfComposed{}), "selfComposed{event: null, count: 0}");
   EXPECT_EQ(Describe(Gaussian{std::numeric_limits<double>::infinity()}),
             "gaussian{noiseMultiplier: Infinity}");

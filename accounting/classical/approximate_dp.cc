@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "accounting/analytics/partition.h"
 #include "accounting/analytics/selection.h"
-#include "accounting/analytics/thresholded_profile.h"
 #include "accounting/event/domain.h"
 #include "accounting/event/finite_pair.h"
 #include "accounting/event/status_macros.h"

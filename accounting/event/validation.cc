@@ -286,7 +286,6 @@ class Validator {
   int64_t nodes_ = 0;
 };
 
-
 bool Contains(const MechanismEvent& event);
 bool Contains(const NestedEvent& event) { return event.has_value() && Contains(*event); }
 bool Contains(const std::vector<CountedEvent>& events) {

@@ -8,9 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "accounting/analytics/partition.h"
 #include "accounting/analytics/selection.h"
-#include "accounting/analytics/shuffled_profile.h"
-#include "accounting/analytics/thresholded_profile.h"
 #include "accounting/classical/approximate_dp.h"
 #include "accounting/classical/basic_and_advanced.h"
 #include "accounting/event/added_noise.h"
@@ -35,6 +34,8 @@
 #include "accounting/profile/replace_sampled_laplace_profile.h"
 #include "accounting/profile/replace_sampled_profile.h"
 #include "accounting/profile/revealed_sample_profile.h"
+#include "accounting/profile/shuffled_profile.h"
+#include "accounting/profile/thresholded_profile.h"
 #include "accounting/profile/trade_off_curve_profile.h"
 #include "accounting/renyi/closed_form.h"
 #include "accounting/renyi/tabulated_curve.h"

@@ -8,8 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "accounting/analytics/partition.h"
 #include "accounting/analytics/selection.h"
-#include "accounting/analytics/thresholded_profile.h"
 #include "accounting/classical/approximate_dp.h"
 #include "accounting/classical/basic_and_advanced.h"
 #include "accounting/classical/truncated_batch.h"
@@ -22,6 +22,7 @@
 #include "accounting/numeric/constants.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/renyi/closed_form.h"
+#include "accounting/renyi/event_parameters.h"
 #include "accounting/renyi/finite_pair_renyi.h"
 #include "accounting/renyi/group.h"
 #include "accounting/renyi/mixture_of_gaussians.h"
@@ -38,68 +39,6 @@ namespace epsledger::accounting {
 namespace {
 
 using Curve = std::function<double(double order)>;
-
-// Returns the noise multiplier of one Gaussian release with the loss of all of `uses`, rounded
-// down; nullopt if one of them is not a Gaussian release. The joint shift of Gaussian releases on
-// one sample is a vector, and a rotation makes them one release of 1/z^2 = sum 1/z_i^2.
-std::optional<double> JointNoiseMultiplier(const std::vector<Use>& uses, double shift) {
-  Setting setting;
-  setting.sensitivity_relation = SensitivityRelation::kReplaceOne;  // shift 1: scaled below
-  for (const Use& use : uses) {
-    if (use.event->As<Gaussian>() == nullptr) return std::nullopt;
-  }
-  if (uses.size() == 1 && uses[0].count == 1) {
-    return uses[0].event->As<Gaussian>()->noise_multiplier / shift;  // shift is 1 or 2: exact
-  }
-  const absl::StatusOr<Bounds> mu = ComposeGaussianMu(uses, setting);
-  if (!mu.ok() || !(mu->upper > 0)) return std::nullopt;
-  return RoundDownNonNegative(1 / mu->upper / shift, 2);
-}
-
-// Returns the epsilon of an event of which only epsilon-DP is used.
-std::optional<double> PureEpsilon(const MechanismEvent& event, const Setting& setting) {
-  if (const auto* discrete = event.As<DiscreteLaplace>()) {
-    return RoundUp(discrete->noise_parameter * setting.shift() *
-                   static_cast<double>(discrete->sensitivity));
-  }
-  if (const auto* noisy_max = event.As<ReportNoisyMax>();
-      noisy_max != nullptr && noisy_max->noise != Noise::kGumbel) {
-    return NoisyMaxEpsilon(*noisy_max, setting);
-  }
-  if (const auto* sparse = event.As<AboveThreshold>()) {
-    return AboveThresholdEpsilon(*sparse, setting);
-  }
-  if (const auto* flip = event.As<PermuteAndFlip>()) return flip->epsilon;  // [MS20] Thm 1
-  if (const auto* pure = event.As<PureDp>()) return pure->epsilon;
-  return std::nullopt;
-}
-
-// Returns the length of the interval in which the losses of the event lie ("bounded range").
-std::optional<double> BoundedRange(const MechanismEvent& event, const Setting& setting) {
-  if (const auto* exponential = event.As<ExponentialMechanism>()) return exponential->epsilon;
-  if (const auto* noisy_max = event.As<ReportNoisyMax>();
-      noisy_max != nullptr && noisy_max->noise == Noise::kGumbel) {
-    return NoisyMaxEpsilon(*noisy_max, setting);
-  }
-  return std::nullopt;
-}
-
-std::optional<ApproximateDpParameters> ApproximatePair(const MechanismEvent& event) {
-  if (const auto* approximate = event.As<ApproximateDp>()) {
-    return ApproximateDpParameters{approximate->epsilon, approximate->delta};
-  }
-  if (const auto* claim = event.As<UnverifiedClaim>()) {
-    return ApproximateDpParameters{claim->epsilon, claim->delta};
-  }
-  return std::nullopt;
-}
-
-// Noise of a symmetric law added to a sum: reflection about the midpoint of two neighbors' sums
-// exchanges their output laws, and a record that counts as zero equals a missing record.
-bool IsSymmetricNoise(const MechanismEvent& event) {
-  return event.As<Laplace>() != nullptr || event.As<DiscreteLaplace>() != nullptr ||
-         event.As<DiscreteGaussian>() != nullptr;
-}
 
 }  // namespace
 

@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "accounting/analytics/selection.h"
-#include "accounting/analytics/thresholded_profile.h"
 #include "accounting/classical/approximate_dp.h"
 #include "accounting/classical/basic_and_advanced.h"
 #include "accounting/event/domain.h"
@@ -15,6 +14,7 @@
 #include "accounting/numeric/log_space.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/numeric/search.h"
+#include "accounting/profile/thresholded_profile.h"
 #include "accounting/renyi/group.h"
 
 namespace epsledger::accounting {

@@ -5,9 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "accounting/event/printable.h"
 #include "accounting/event/status_macros.h"
 #include "client/cli/forms/form_filling.h"
+#include "proto/convert/printable.h"
 #include "proto/json_syntax/json_syntax.h"
 
 namespace epsledger::cli {
@@ -37,13 +37,13 @@ absl::Status CheckText(const FormQuestion& question, const json& answer) {
   const std::string& text = answer.get_ref<const std::string&>();
   std::string without_newlines = text;
   std::replace(without_newlines.begin(), without_newlines.end(), '\n', ' ');
-  if (!accounting::IsPrintable(without_newlines)) {
+  if (convert::Printable(without_newlines) != without_newlines) {
     return WrongAnswer(question.key, "it has control characters");
   }
   const std::vector<std::string>& choices = question.choices;
   if (!choices.empty() && std::find(choices.begin(), choices.end(), text) == choices.end()) {
     return WrongAnswer(question.key,
-                       absl::StrCat("got \"", accounting::Escaped(text),
+                       absl::StrCat("got \"", convert::Printable(text),
                                     "\", want one of: ", absl::StrJoin(choices, ", ")));
   }
   return absl::OkStatus();
@@ -71,7 +71,7 @@ absl::StatusOr<FormKind> FormNamed(std::string_view name) {
     if (name == known) return kind;
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("--format: got \"", accounting::Escaped(std::string(name)),
+      absl::StrCat("--format: got \"", convert::Printable(name),
                    "\", want one of: ", absl::StrJoin(FormNames(), ", ")));
 }
 
@@ -130,8 +130,8 @@ absl::StatusOr<FormAnswers> FormAnswers::Parse(std::string_view text) {
     if (question == questions.end()) {
       std::vector<std::string> known;
       for (const FormQuestion& one : questions) known.emplace_back(one.key);
-      return WrongAnswer(accounting::Escaped(key), absl::StrCat("no form asks that; want one of: ",
-                                                                absl::StrJoin(known, ", ")));
+      return WrongAnswer(convert::Printable(key), absl::StrCat("no form asks that; want one of: ",
+                                                               absl::StrJoin(known, ", ")));
     }
     RETURN_IF_ERROR(CheckAnswer(*question, answer));
   }

@@ -1,4 +1,4 @@
-#include "accounting/analytics/shuffled_profile.h"
+#include "accounting/profile/shuffled_profile.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,24 +1,17 @@
-#ifndef EPSLEDGER_ACCOUNTING_ANALYTICS_THRESHOLDED_PROFILE_H_
-#define EPSLEDGER_ACCOUNTING_ANALYTICS_THRESHOLDED_PROFILE_H_
+#ifndef EPSLEDGER_ACCOUNTING_PROFILE_THRESHOLDED_PROFILE_H_
+#define EPSLEDGER_ACCOUNTING_PROFILE_THRESHOLDED_PROFILE_H_
 
 #include <memory>
 
-#include "accounting/event/mechanism_event.h"
 #include "accounting/event/neighboring_relation.h"
 #include "accounting/numeric/bounds.h"
 #include "accounting/profile/privacy_profile.h"
 
 namespace epsledger::accounting {
 
-// Bounds on log p, p = P[1 + noise >= threshold]: the probability with which a partition of one
-// privacy unit is released. REQUIRES: the event is valid.
-Bounds LogKeptAlone(const PartitionSelection& event);
-// At least p; never 0.
-double KeptAlone(const PartitionSelection& event);
-
 // The largest profile of one partition whose noisy size is released if it reaches the threshold
-// (accounting/analytics/README.md, "Partitions"). With p as above and delta_noise the profile of
-// the noise, which is its own reverse,
+// (accounting/analytics/README.md, "Partitions"). With p as LogKeptAlone says and delta_noise the
+// profile of the noise, which is its own reverse,
 //   remove: max(delta_noise(epsilon), p)                               for epsilon >= log(1 - p),
 //   add:    max(delta_noise(epsilon), 1 - e^epsilon (1 - p)).
 // It is the supremum over all sizes of the partition; for a single partition nothing smaller holds.
@@ -50,4 +43,4 @@ class ThresholdedProfile final : public PrivacyProfile {
 
 }  // namespace epsledger::accounting
 
-#endif  // EPSLEDGER_ACCOUNTING_ANALYTICS_THRESHOLDED_PROFILE_H_
+#endif  // EPSLEDGER_ACCOUNTING_PROFILE_THRESHOLDED_PROFILE_H_

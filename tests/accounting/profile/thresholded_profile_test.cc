@@ -1,4 +1,6 @@
-#include "accounting/analytics/thresholded_profile.h"
+#include "accounting/profile/thresholded_profile.h"
+
+#include "accounting/analytics/partition.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "accounting/analytics/shuffled_profile.h"
+#include "accounting/profile/shuffled_profile.h"
 
 #include <algorithm>
 #include <cmath>
@@ -24,8 +24,8 @@ double PairDelta(double epsilon0, int reports, double epsilon) {
   const double others = reports - 1, clone = std::exp(-epsilon0);
   double sum = 0;
   for (int c = 0; c <= reports - 1; ++c) {
-    const double clones = std::exp(LogBinomial(others, c) - c * epsilon0 +
-                                   (others - c) * std::log1p(-clone));
+    const double clones =
+        std::exp(LogBinomial(others, c) - c * epsilon0 + (others - c) * std::log1p(-clone));
     const auto fair = [&](int a) {
       return a < 0 || a > c ? 0 : std::exp(LogBinomial(c, a) - c * std::log(2.0));
     };

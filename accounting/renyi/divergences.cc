@@ -9,12 +9,10 @@
 #include <utility>
 
 #include "accounting/analytics/partition.h"
-#include "accounting/analytics/selection.h"
 #include "accounting/classical/approximate_dp.h"
 #include "accounting/classical/basic_and_advanced.h"
 #include "accounting/classical/truncated_batch.h"
 #include "accounting/event/added_noise.h"
-#include "accounting/event/domain.h"
 #include "accounting/event/finite_pair.h"
 #include "accounting/event/status_macros.h"
 #include "accounting/gaussian/gaussian_mixture.h"
@@ -36,13 +34,10 @@
 #include "accounting/renyi/tabulated_curve.h"
 
 namespace epsledger::accounting {
-namespace {
-
-using Curve = std::function<double(double order)>;
-
-}  // namespace
 
 class RenyiDivergencesBuilder {
+  using Curve = std::function<double(double order)>;
+
  public:
   RenyiDivergencesBuilder(const Setting& setting, Accountant asked_by, double group_size,
                           absl::FunctionRef<bool()> abandoned)

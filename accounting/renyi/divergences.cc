@@ -112,12 +112,12 @@ class RenyiDivergencesBuilder {
       return AddPartition(event, *partition, count);
     } else if (event.As<TruncatedGeometricSelection>() != nullptr ||
                event.As<Shuffled>() != nullptr) {
-      ASSIGN_OR_RETURN(const ApproximateDpParameters pair,
+      ASSIGN_OR_RETURN(const ApproximateDpParameters known,
                        ApproximateDpOf(event, setting_, asked_by_));
-      if (pair.delta > 0) {
-        AddApproximate(pair, count);
+      if (known.delta > 0) {
+        AddApproximate(known, count);
       } else {
-        AddPure(pair.epsilon, count);
+        AddPure(known.epsilon, count);
       }
     } else {
       return Unknown(event, "its Renyi divergence is not proved here");

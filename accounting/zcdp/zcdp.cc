@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "accounting/analytics/partition.h"
 #include "accounting/analytics/selection.h"
 #include "accounting/classical/approximate_dp.h"
 #include "accounting/classical/basic_and_advanced.h"
@@ -14,7 +15,6 @@
 #include "accounting/numeric/log_space.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/numeric/search.h"
-#include "accounting/profile/thresholded_profile.h"
 #include "accounting/renyi/group.h"
 
 namespace epsledger::accounting {

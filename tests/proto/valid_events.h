@@ -113,9 +113,6 @@ inline accounting::MechanismEvent ValidEvent(int kind, int depth) {
       return RepeatAndSelect{AnyInner(depth), 1 + Positive(), *rc::gen::element(-0.5, 0.0, 1.0)};
     case UnverifiedClaim::kTag:
       return UnverifiedClaim{Positive(), 1e-6, Text()};
-<<<<<<< HEAD
-    case NonPrivate::kTag:
-=======
     case ReportNoisyMax::kTag:
       return ReportNoisyMax{*rc::gen::element(Noise::kLaplace, Noise::kExponential, Noise::kGumbel),
                             Positive(), *rc::gen::arbitrary<bool>()};
@@ -128,8 +125,7 @@ inline accounting::MechanismEvent ValidEvent(int kind, int depth) {
       return TruncatedGeometricSelection{Positive(), *rc::gen::element(1e-300, 1e-6, 1.0)};
     case Shuffled::kTag:
       return Shuffled{Count(), AnyInner(depth)};
-    default:
->>>>>>> e022570e (clients, tests: noisy maxima, sparse vectors, partitions, shuffled reports)
+    case NonPrivate::kTag:
       return NonPrivate{Text()};
     default: {
       const double p = OpenProbability();

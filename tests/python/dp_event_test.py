@@ -17,13 +17,9 @@ except ImportError:
 
 # What dp_accounting has no class for, or would keep only a part of.
 OURS_ALONE = (e.DiscreteGaussian, e.ExponentialMechanism, e.PermuteAndFlip, e.ApproximateDp, e.GaussianDp, e.RenyiCurve,
-<<<<<<< HEAD
-              e.TradeOffCurve, e.RandomAllocation, e.BandedMatrixFactorization, e.UnverifiedClaim,
-              e.DominatingPair)
-=======
               e.TradeOffCurve, e.RandomAllocation, e.BandedMatrixFactorization, e.UnverifiedClaim, e.ReportNoisyMax,
-              e.AboveThreshold, e.PartitionSelection, e.TruncatedGeometricSelection, e.Shuffled)
->>>>>>> e022570e (clients, tests: noisy maxima, sparse vectors, partitions, shuffled reports)
+              e.AboveThreshold, e.PartitionSelection, e.TruncatedGeometricSelection, e.Shuffled,
+              e.DominatingPair)
 COUNTED = [
     e.Composed(events=[e.CountedEvent(event=STEP, count=1), e.CountedEvent(event=STEP, count=5)]),
     e.Composed(events=[e.CountedEvent(event=e.SelfComposed(event=STEP, count=5), count=1)]),

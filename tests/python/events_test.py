@@ -117,14 +117,12 @@ class Event(unittest.TestCase):
             (lambda: e.UnverifiedClaim(epsilon=1, delta=0, citation="é" * 513),
              r"citation: got 1026 bytes, want at most 1024"),
             (lambda: e.NonPrivate(reason=b"x"), r"reason: got b'x', want a text"),
-<<<<<<< HEAD
             (lambda: e.DominatingPair(first_probabilities=[1], second_probabilities=[0.5, 0.5]),
              r"second_probabilities: got 2 points, want 1, one for each"),
             (lambda: e.DominatingPair(first_probabilities=[0.5, 0.5], second_probabilities=[0.5, 0.4]),
              r"second_probabilities: got a sum of 0.9, want a sum in \[1 - 1e-9, 1 \+ 2\^-40\]"),
             (lambda: e.DominatingPair(first_probabilities=[0.5, 0.5 + 1e-12], second_probabilities=[0.5, 0.5]),
              r"first_probabilities: got a sum of 1.000000000001"),
-=======
             (lambda: e.ReportNoisyMax(noise="GAUSSIAN", noise_multiplier=1),
              r"noise: got GAUSSIAN, want one of LAPLACE, EXPONENTIAL, GUMBEL"),
             (lambda: e.ReportNoisyMax(noise="LAPLACE", noise_multiplier=1, monotonic=1),
@@ -134,7 +132,6 @@ class Event(unittest.TestCase):
             (lambda: e.AboveThreshold(threshold_noise_multiplier=1, query_noise_multiplier=1, cutoff=0),
              r"cutoff: got 0, want"),
             (lambda: e.TruncatedGeometricSelection(epsilon=1, delta=0), r"delta: got 0.0, want in \(0, 1\]"),
->>>>>>> e022570e (clients, tests: noisy maxima, sparse vectors, partitions, shuffled reports)
             (lambda: nested(17), r"got 17 events inside each other, want at most 16"),
             (lambda: e.Composed(events=[e.CountedEvent(event=GAUSSIAN)] * 10_000),
              r"got 10001 events in one, want at most 10000"),

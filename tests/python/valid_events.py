@@ -37,10 +37,8 @@ VALID_EVENTS = [
     e.UnverifiedClaim(epsilon=1, delta=1e-6, citation='an "odd" \\ text\nε ≤ 1'),
     e.NonPrivate(reason="a test"),
     e.NonPrivate(),
-<<<<<<< HEAD
     e.DominatingPair(first_probabilities=[0.5, 0.25, 0.25], second_probabilities=[0.25, 0.25, 0.5]),
     e.DominatingPair(first_probabilities=[0.1, 0.2, 0.7], second_probabilities=[0, 0.3, 0.7 - 1e-12]),
-=======
     e.ReportNoisyMax(noise="LAPLACE", noise_multiplier=2),
     e.ReportNoisyMax(noise="GUMBEL", noise_multiplier=1 / 3, monotonic=True),
     e.ReportNoisyMax(noise="EXPONENTIAL", noise_multiplier=5),
@@ -51,5 +49,4 @@ VALID_EVENTS = [
     e.TruncatedGeometricSelection(epsilon=0, delta=1),
     e.TruncatedGeometricSelection(epsilon=1, delta=1e-6),
     e.Shuffled(reports=1000, event=e.RandomizedResponse(noise_parameter=0.5, num_buckets=3)),
->>>>>>> e022570e (clients, tests: noisy maxima, sparse vectors, partitions, shuffled reports)
 ]

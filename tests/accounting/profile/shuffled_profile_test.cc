@@ -172,12 +172,13 @@ TEST(Shuffled, AmplifiesUnderReplacementOnly) {
   question.accountant = Accountant::kRenyi;
   EXPECT_LE(*Answer(question)->upper, 1 + 1e-9);
   question.accountant = Accountant::kBest;
-  question.events[0].event = Shuffled{100'000, MechanismEvent(RandomizedResponse{0.5, 4})};
+  question.events[0].event =
+      MechanismEvent(Shuffled{100'000, MechanismEvent(RandomizedResponse{0.5, 4})});
   EXPECT_LT(*Answer(question)->upper, 0.1);
   for (const MechanismEvent& inner :
        {MechanismEvent(ApproximateDp{1, 1e-9}), MechanismEvent(Gaussian{1}),
         MechanismEvent(SampledWithoutReplacement{10, 1, MechanismEvent(PureDp{1})})}) {
-    question.events[0].event = Shuffled{100, inner};
+    question.events[0].event = MechanismEvent(Shuffled{100, inner});
     EXPECT_TRUE(absl::IsUnimplemented(Answer(question).status())) << Describe(inner);
   }
   question.events[0].event = shuffled;

@@ -54,15 +54,12 @@ std::vector<MechanismEvent> OneOfEach() {
           RepeatAndSelect{gaussian, 3, 1},
           UnverifiedClaim{1, 1e-5, "somebody 2020"},
           NonPrivate{"debugging"},
-<<<<<<< HEAD
-          DominatingPair{{0.5, 0.25, 0.25}, {0.25, 0.75, 0}}};
-=======
+          DominatingPair{{0.5, 0.25, 0.25}, {0.25, 0.75, 0}},
           ReportNoisyMax{Noise::kGumbel, 2, true},
           AboveThreshold{2, 20, 5, false},
           PartitionSelection{Noise::kGaussian, 1.5, 12},
           TruncatedGeometricSelection{1, 1e-6},
           Shuffled{1000, MechanismEvent(PureDp{1})}};
->>>>>>> e022570e (clients, tests: noisy maxima, sparse vectors, partitions, shuffled reports)
 }
 
 // The layout is a promise to every stored ledger: these bytes were written by hand from the rules

@@ -94,12 +94,14 @@ double DeltaUpAt(const PrivacyProfile& profile, double x) {
   return log_delta == -kInfinity ? 0 : std::min(1.0, std::exp(log_delta) * (1 + kSlopeError));
 }
 
-// The x beyond which delta is negligible, or where the losses end.
+// The x beyond which delta is negligible or only what is told, or where the losses end.
 double EndOf(const PrivacyProfile& profile) {
   double epsilon = 0;
   const double last = std::min(kLargestLogRatio, profile.LargestLoss());
   double step = 1e-6;
-  while (epsilon < last && profile.LogDelta(epsilon).upper > kLogLeftOut) {
+  const double told = profile.InfinityMass();
+  const double least = told > 0 ? std::max(kLogLeftOut, std::log(told) + 1e-9) : kLogLeftOut;
+  while (epsilon < last && profile.LogDelta(epsilon).upper > least) {
     epsilon += step;
     step = std::max(1.5 * step, 0.05 * epsilon);
     step = std::min(step, 0.5);
@@ -108,8 +110,8 @@ double EndOf(const PrivacyProfile& profile) {
   return std::exp(std::min(epsilon, last) * (1 + 16 * kUlp) + 32 * kUlp);
 }
 
-// E(r - k)_+ <= C(k), C the chords of delta, which end in 0 at the last node: what is above it is
-// left out. The masses are the changes of slope.
+// E(min(r, high) - k)_+ <= C(k), C the chords of delta, which end in 0 at `high`: what is above it
+// is left out. The masses are the changes of slope.
 RatioLaw LawForRemove(const PrivacyProfile& profile, double low, double high, double deviation) {
   RatioLaw law;
   law.deviation = deviation;
@@ -117,13 +119,18 @@ RatioLaw LawForRemove(const PrivacyProfile& profile, double low, double high, do
   std::vector<double> y;
   for (const double node : x) y.push_back(node == 0 ? 1 : DeltaUpAt(profile, node));
   law.left_out = y.back();
+  // E(min(r, high) - k)_+ is less than delta by at least what is left out.
+  const double least = std::exp(profile.LogDelta(std::log(high) * (1 + 8 * kUlp)).lower);
+  for (double& point : y) point = std::max(0.0, point - RoundDownNonNegative(least, 4));
   y.back() = 0;
   KeepHull(x, y);
   law.values = x;
   law.masses.assign(x.size(), 0);
   double slope = 0;  // right of the node
   for (size_t i = x.size() - 1; i > 0; --i) {
-    const double left = std::min(slope, (y[i] - y[i - 1]) / (x[i] - x[i - 1]) * (1 + kSlopeError));
+    const double chord = (y[i] - y[i - 1]) / (x[i] - x[i - 1]) * (1 + kSlopeError);
+    // No true slope is below -1, whatever rounding makes of chords between close nodes.
+    const double left = std::max(-1.0, std::min(slope, chord));
     law.masses[i] = static_cast<long double>(slope) - left;
     slope = left;
   }
@@ -215,18 +222,20 @@ RatioLaw Average(const RatioLaw& a, const RatioLaw& b, Direction direction) {
   const std::vector<double>& nodes = law.values;
   const size_t end = nodes.size() - 1;
   const bool same = &a == &b;
-  long double excess = 0;
   for (size_t i = 0; i < a.values.size(); ++i) {
     if (a.masses[i] == 0) continue;
     size_t k = 0;
     for (size_t j = same ? i : 0; j < b.values.size(); ++j) {
       const long double mass = a.masses[i] * b.masses[j] * (same && j > i ? 2 : 1);
       if (mass == 0) continue;
-      const double value = (share_a * a.values[i] + share_b * b.values[j]) * outward;
+      // An average is not above the largest value of both.
+      double value =
+          std::min(nodes[end], (share_a * a.values[i] + share_b * b.values[j]) * outward);
+      // Nor is one of two positive values below the least of them.
+      if (a.values[i] > 0 && b.values[j] > 0) value = std::max(nodes[1], value);
       while (k < end && nodes[k + 1] <= value) ++k;
       if (k == end) {
         law.masses[end] += mass;
-        excess += mass * (value - nodes[end]);
         continue;
       }
       const double share = std::min(1.0, (value - nodes[k]) / (nodes[k + 1] - nodes[k]) * outward);
@@ -235,9 +244,6 @@ RatioLaw Average(const RatioLaw& a, const RatioLaw& b, Direction direction) {
     }
   }
   law.left_out = RoundUpNonNegative(share_a * a.left_out + share_b * b.left_out, 4);
-  if (direction == Direction::kRemove) {
-    law.left_out += static_cast<double>(excess) * (1 + 1e-9);
-  }
   // Each mass is a sum of at most as many products as there are pairs.
   const double pairs = static_cast<double>(a.values.size()) * static_cast<double>(b.values.size());
   law.relative_error =

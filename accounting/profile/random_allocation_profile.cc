@@ -22,13 +22,13 @@ constexpr double kLargestLogRatio = 600;
 constexpr size_t kMostNodes = 900;
 // The distance of nodes near 1, in mean absolute deviations; far from 1 as a share of the
 // distance from it, and of the value.
-constexpr double kNear = 0.03;
-constexpr double kFarEpsilon = 0.02;
-constexpr double kRelative = 0.04;
+constexpr double kNodesNearOne = 0.03;
+constexpr double kNodesFarFromOne = 0.02;
+constexpr double kNodesRelative = 0.04;
 // More than the relative error of a chord's slopes.
 constexpr double kSlopeError = 1e-14;
 
-enum class Direction { kRemove, kAdd };
+enum class RatioDirection { kRemove, kAdd };
 
 // The law of an average of ratios under Q. The masses may be a little off, the values are as given.
 struct RatioLaw {
@@ -48,8 +48,8 @@ std::vector<double> NodesOf(double deviation, double low, double high) {
   std::vector<double> nodes;
   for (double coarse = 1;; coarse *= 1.15) {
     const auto step = [&](double x) {
-      const double near = std::max(kNear * deviation, kFarEpsilon * std::abs(x - 1));
-      return coarse * std::min(near, kRelative * x);
+      const double near = std::max(kNodesNearOne * deviation, kNodesFarFromOne * std::abs(x - 1));
+      return coarse * std::min(near, kNodesRelative * x);
     };
     nodes.clear();
     for (double x = 1; x - low > 0.5 * step(x) && nodes.size() < 4 * kMostNodes; x -= step(x)) {
@@ -95,7 +95,7 @@ double DeltaUpAt(const PrivacyProfile& profile, double x) {
 }
 
 // The x beyond which delta is negligible or only what is told, or where the losses end.
-double EndOf(const PrivacyProfile& profile) {
+double EndOfRatios(const PrivacyProfile& profile) {
   double epsilon = 0;
   const double last = std::min(kLargestLogRatio, profile.LargestLoss());
   double step = 1e-6;
@@ -165,7 +165,7 @@ RatioLaw LawForAdd(const PrivacyProfile& profile, double low, double high, doubl
 }
 
 // Ends the law where what lies beyond is negligible.
-void Trim(RatioLaw& law, Direction direction) {
+void TrimLaw(RatioLaw& law, RatioDirection direction) {
   const std::vector<double>& v = law.values;
   std::vector<long double>& w = law.masses;
   // What ending at values[last] cuts off the mean.
@@ -175,18 +175,18 @@ void Trim(RatioLaw& law, Direction direction) {
   while (last > 1) {
     const long double mass = above + w[last];
     const long double more = cut + mass * (v[last] - v[last - 1]);
-    if (!(more < (direction == Direction::kRemove ? kLeftOutMass : kClipped))) break;
+    if (!(more < (direction == RatioDirection::kRemove ? kLeftOutMass : kClipped))) break;
     above = mass;
     cut = more;
     --last;
   }
   // A larger mean is told, a smaller one is on the safe side.
-  if (direction == Direction::kRemove) law.left_out += static_cast<double>(cut) * (1 + 1e-9);
+  if (direction == RatioDirection::kRemove) law.left_out += static_cast<double>(cut) * (1 + 1e-9);
   w[last] += above;
   // Below: values are raised (remove) to the first one that is kept, or lowered to 0 (add).
   size_t first = 1;
   long double below = 0;
-  if (direction == Direction::kRemove) {
+  if (direction == RatioDirection::kRemove) {
     if (w[0] * v[1] < kClipped) {
       below = w[0];
       w[0] = 0;
@@ -208,7 +208,7 @@ void Trim(RatioLaw& law, Direction direction) {
 }
 
 // The law of the average of a.rounds ratios of `a` and b.rounds of `b`, on a grid.
-RatioLaw Average(const RatioLaw& a, const RatioLaw& b, Direction direction) {
+RatioLaw AverageOfTwo(const RatioLaw& a, const RatioLaw& b, RatioDirection direction) {
   RatioLaw law;
   law.rounds = a.rounds + b.rounds;
   const double share_a = a.rounds / law.rounds;
@@ -218,7 +218,7 @@ RatioLaw Average(const RatioLaw& a, const RatioLaw& b, Direction direction) {
                        std::max(a.values.back(), b.values.back()));
   law.masses.assign(law.values.size(), 0);
   // Values and shares are rounded up for "remove" and down for "add".
-  const double outward = direction == Direction::kRemove ? 1 + 4 * kUlp : 1 - 4 * kUlp;
+  const double outward = direction == RatioDirection::kRemove ? 1 + 4 * kUlp : 1 - 4 * kUlp;
   const std::vector<double>& nodes = law.values;
   const size_t end = nodes.size() - 1;
   const bool same = &a == &b;
@@ -248,30 +248,31 @@ RatioLaw Average(const RatioLaw& a, const RatioLaw& b, Direction direction) {
   const double pairs = static_cast<double>(a.values.size()) * static_cast<double>(b.values.size());
   law.relative_error =
       (a.relative_error + b.relative_error) * (1 + 1e-6) + 4 * kUlp + pairs * 0x1p-63;
-  Trim(law, direction);
+  TrimLaw(law, direction);
   return law;
 }
 
-RatioLaw AverageOf(RatioLaw one, int64_t rounds, Direction direction) {
+RatioLaw AverageOf(RatioLaw one, int64_t rounds, RatioDirection direction) {
   RatioLaw power = std::move(one);
-  Trim(power, direction);
+  TrimLaw(power, direction);
   RatioLaw result;
   bool some = false;
   for (int64_t left = rounds; left > 0; left >>= 1) {
     if ((left & 1) != 0) {
-      result = some ? Average(result, power, direction) : power;
+      result = some ? AverageOfTwo(result, power, direction) : power;
       some = true;
     }
-    if (left > 1) power = Average(power, power, direction);
+    if (left > 1) power = AverageOfTwo(power, power, direction);
   }
   return result;
 }
 
-std::shared_ptr<const PrivacyProfile> ProfileOfAverage(const RatioLaw& law, Direction direction) {
+std::shared_ptr<const PrivacyProfile> ProfileOfAverage(const RatioLaw& law,
+                                                       RatioDirection direction) {
   std::vector<double> ratios;
   std::vector<double> masses;
   const double error = law.relative_error + 8 * kUlp;
-  if (direction == Direction::kRemove) {
+  if (direction == RatioDirection::kRemove) {
     for (size_t i = 0; i < law.values.size(); ++i) {
       ratios.push_back(law.values[i]);
       masses.push_back(static_cast<double>(law.masses[i]));
@@ -354,14 +355,15 @@ double RatioTableProfile::LargestLoss() const {
 DirectedProfiles RandomAllocationProfiles(const DirectedProfiles& inner, int64_t rounds) {
   if (rounds == 1) return inner;
   const int64_t counted = std::min(rounds, kMostRounds);
-  const double high = std::max(2.0, EndOf(*inner.remove));
-  const double low = std::min(0.5, 1 / EndOf(*inner.add));
+  const double high = std::max(2.0, EndOfRatios(*inner.remove));
+  const double low = std::min(0.5, 1 / EndOfRatios(*inner.add));
   const double deviation = 2 * std::exp(inner.remove->LogDelta(0).upper);
   const RatioLaw remove = LawForRemove(*inner.remove, std::min(low, 1e-6), high, deviation);
   const RatioLaw add = LawForAdd(*inner.add, low, high, deviation);
   return DirectedProfiles{
-      ProfileOfAverage(AverageOf(remove, counted, Direction::kRemove), Direction::kRemove),
-      ProfileOfAverage(AverageOf(add, counted, Direction::kAdd), Direction::kAdd)};
+      ProfileOfAverage(AverageOf(remove, counted, RatioDirection::kRemove),
+                       RatioDirection::kRemove),
+      ProfileOfAverage(AverageOf(add, counted, RatioDirection::kAdd), RatioDirection::kAdd)};
 }
 
 }  // namespace epsledger::accounting

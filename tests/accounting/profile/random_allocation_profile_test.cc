@@ -14,13 +14,13 @@
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kEpsilons[] = {-1, -0.3, -0.1, 0, 0.02, 0.1, 0.3, 0.7, 1.5};
+constexpr double kAllocationEpsilons[] = {-1, -0.3, -0.1, 0, 0.02, 0.1, 0.3, 0.7, 1.5};
 
 double UpperDelta(const PrivacyProfile& profile, double epsilon) {
   return std::exp(profile.LogDelta(epsilon).upper);
 }
 
-DirectedProfiles Both(const std::shared_ptr<const PrivacyProfile>& profile) {
+DirectedProfiles BothWays(const std::shared_ptr<const PrivacyProfile>& profile) {
   return {profile, profile};
 }
 
@@ -44,8 +44,8 @@ TEST(RandomAllocationProfiles, AreAboveTheEnumerationOfTwoValues) {
     const auto inner = std::make_shared<const ApproximateDpProfile>(Bounds{loss, loss}, 0, true);
     const double p = 1 / (1 + std::exp(loss));
     for (const int rounds : {2, 3, 7, 100, 1000}) {
-      const DirectedProfiles profiles = RandomAllocationProfiles(Both(inner), rounds);
-      for (const double epsilon : kEpsilons) {
+      const DirectedProfiles profiles = RandomAllocationProfiles(BothWays(inner), rounds);
+      for (const double epsilon : kAllocationEpsilons) {
         const double x = std::exp(epsilon);
         const double remove = OfTwoValues(rounds, p, std::exp(loss), std::exp(-loss),
                                           [&](double g) { return std::max(0.0, g - x); });
@@ -65,13 +65,13 @@ TEST(RandomAllocationProfiles, AreAboveTheEnumerationOfTwoValues) {
 }
 
 // Two and three rounds of ratios with a density, by nested sums over their quantiles' grid.
-struct Grid {
+struct RatioGrid {
   std::vector<double> ratios;
   std::vector<double> masses;
 };
 
-Grid GaussianGrid(double mu, double step) {
-  Grid grid;
+RatioGrid GaussianGrid(double mu, double step) {
+  RatioGrid grid;
   double total = 0;
   for (double t = -9; t <= 9 + mu; t += step) {
     grid.ratios.push_back(std::exp(mu * t - 0.5 * mu * mu));
@@ -82,7 +82,7 @@ Grid GaussianGrid(double mu, double step) {
   return grid;
 }
 
-double OfTwoRounds(const Grid& a, const Grid& b, double share,
+double OfTwoRounds(const RatioGrid& a, const RatioGrid& b, double share,
                    const std::function<double(double)>& f) {
   double sum = 0;
   for (size_t i = 0; i < a.ratios.size(); ++i) {
@@ -96,9 +96,9 @@ double OfTwoRounds(const Grid& a, const Grid& b, double share,
 TEST(RandomAllocationProfiles, AreJustAboveTwoRoundsOfAGaussian) {
   for (const double mu : {0.3, 1.0, 2.0}) {
     const auto inner = std::make_shared<const GaussianProfile>(Bounds{mu, mu});
-    const DirectedProfiles profiles = RandomAllocationProfiles(Both(inner), 2);
-    const Grid grid = GaussianGrid(mu, 0.01);
-    for (const double epsilon : kEpsilons) {
+    const DirectedProfiles profiles = RandomAllocationProfiles(BothWays(inner), 2);
+    const RatioGrid grid = GaussianGrid(mu, 0.01);
+    for (const double epsilon : kAllocationEpsilons) {
       const double x = std::exp(epsilon);
       const double remove =
           OfTwoRounds(grid, grid, 0.5, [&](double g) { return std::max(0.0, g - x); });
@@ -118,7 +118,7 @@ TEST(RandomAllocationProfiles, ApproachTheNormalLawOfManyRounds) {
   const double mu = 0.5;
   const int64_t rounds = 100000;
   const auto inner = std::make_shared<const GaussianProfile>(Bounds{mu, mu});
-  const DirectedProfiles profiles = RandomAllocationProfiles(Both(inner), rounds);
+  const DirectedProfiles profiles = RandomAllocationProfiles(BothWays(inner), rounds);
   const double sigma = std::sqrt(std::expm1(mu * mu) / static_cast<double>(rounds));
   for (const double z : {-2.0, 0.0, 1.0, 3.0}) {
     // E(sigma N - sigma z)_+ = sigma (phi(z) - z Phi(-z)).
@@ -132,10 +132,10 @@ TEST(RandomAllocationProfiles, ApproachTheNormalLawOfManyRounds) {
 
 TEST(RandomAllocationProfiles, FallWithTheRounds) {
   const auto inner = std::make_shared<const LaplaceProfile>(Bounds{1, 1});
-  DirectedProfiles before = Both(inner);
+  DirectedProfiles before = BothWays(inner);
   for (const int64_t rounds : {2, 4, 16, 100, 10000, 1 << 20}) {
-    const DirectedProfiles profiles = RandomAllocationProfiles(Both(inner), rounds);
-    for (const double epsilon : kEpsilons) {
+    const DirectedProfiles profiles = RandomAllocationProfiles(BothWays(inner), rounds);
+    for (const double epsilon : kAllocationEpsilons) {
       EXPECT_LE(UpperDelta(*profiles.remove, epsilon),
                 UpperDelta(*before.remove, epsilon) * (1 + 1e-3) + 1e-40)
           << rounds << " " << epsilon;
@@ -145,14 +145,14 @@ TEST(RandomAllocationProfiles, FallWithTheRounds) {
     }
     before = profiles;
   }
-  const DirectedProfiles more = RandomAllocationProfiles(Both(inner), int64_t{1} << 53);
+  const DirectedProfiles more = RandomAllocationProfiles(BothWays(inner), int64_t{1} << 53);
   EXPECT_EQ(more.remove->LogDelta(0.01).upper, before.remove->LogDelta(0.01).upper);
 }
 
 // What is told stays told, in either direction: with the record it is told in one round of t.
 TEST(RandomAllocationProfiles, KeepWhatIsTold) {
   const auto inner = std::make_shared<const ApproximateDpProfile>(Bounds{1, 1}, 1e-3, true);
-  const DirectedProfiles profiles = RandomAllocationProfiles(Both(inner), 10);
+  const DirectedProfiles profiles = RandomAllocationProfiles(BothWays(inner), 10);
   EXPECT_GE(profiles.remove->InfinityMass(), 1e-3);
   EXPECT_LE(profiles.remove->InfinityMass(), 1.001e-3);
   // Without the record all of the rounds must tell it.
@@ -180,7 +180,7 @@ TEST(RandomAllocationProfiles, SatisfyTheLaws) {
       ExpectConsistent(*profiles->add, epsilons, name.c_str());
       // A record that takes part in every round has no less.
       const auto whole = ProfilesOf(event, setting, 1, Accountant::kPld);
-      for (const double epsilon : kEpsilons) {
+      for (const double epsilon : kAllocationEpsilons) {
         const double slack = 1e-4 * UpperDelta(*whole->remove, epsilon) + 1e-9;
         EXPECT_LE(UpperDelta(*profiles->remove, epsilon),
                   UpperDelta(*whole->remove, epsilon) + slack)

@@ -11,9 +11,9 @@ namespace epsledger::accounting {
 namespace {
 
 constexpr double kBatchEpsilons[] = {-1.5, -0.3, -0.05, 0, 0.05, 0.3, 1.5};
-constexpr NeighboringRelation kRelations[] = {NeighboringRelation::kAddOrRemoveOne,
-                                              NeighboringRelation::kReplaceOne,
-                                              NeighboringRelation::kReplaceSpecial};
+constexpr NeighboringRelation kBatchRelations[] = {NeighboringRelation::kAddOrRemoveOne,
+                                                   NeighboringRelation::kReplaceOne,
+                                                   NeighboringRelation::kReplaceSpecial};
 
 absl::StatusOr<DirectedProfiles> Batches(const MechanismEvent& event, NeighboringRelation relation,
                                          int64_t group_size = 1) {
@@ -63,7 +63,7 @@ std::vector<Noise> Noises() {
 
 TEST(TruncatedPoissonSampledProfiles, AreAboveEveryPairOfNeighbors) {
   for (const Noise& noise : Noises()) {
-    for (const NeighboringRelation relation : kRelations) {
+    for (const NeighboringRelation relation : kBatchRelations) {
       for (const double q : {0.3, 0.8}) {
         for (const int capacity : {1, 2, 3}) {
           // Three others; the event names the larger data set, or the smaller one.
@@ -85,7 +85,7 @@ TEST(TruncatedPoissonSampledProfiles, AreAboveEveryPairOfNeighbors) {
 
 TEST(SampledWithoutReplacementProfiles, AreAboveEveryPairOfNeighbors) {
   for (const Noise& noise : Noises()) {
-    for (const NeighboringRelation relation : kRelations) {
+    for (const NeighboringRelation relation : kBatchRelations) {
       for (const int size : {1, 2, 3, 4}) {
         for (const int64_t data_size : {4, 3}) {
           if (data_size < size) continue;
@@ -105,7 +105,7 @@ TEST(SampledWithoutReplacementProfiles, AreAboveEveryPairOfNeighbors) {
 
 TEST(SampledWithReplacementProfiles, AreAboveEveryPairOfNeighbors) {
   for (const Noise& noise : Noises()) {
-    for (const NeighboringRelation relation : kRelations) {
+    for (const NeighboringRelation relation : kBatchRelations) {
       for (const int draws : {1, 2, 5}) {
         for (const int64_t data_size : {4, 3}) {
           if (data_size == 3 && relation != NeighboringRelation::kAddOrRemoveOne) continue;
@@ -140,7 +140,7 @@ TEST(SampledWithoutReplacementProfiles, AreAttainedWhereARecordIsAddedOrRemoved)
 
 // A record that replaces nothing else: m draws of n equal records, of which one becomes another.
 TEST(SampledWithReplacementProfiles, AreAttainedByOneDraw) {
-  for (const NeighboringRelation relation : kRelations) {
+  for (const NeighboringRelation relation : kBatchRelations) {
     const auto one = Batches(SampledWithReplacement{7, 1, MechanismEvent(Gaussian{1})}, relation);
     const auto subset =
         Batches(SampledWithoutReplacement{7, 1, MechanismEvent(Gaussian{1})}, relation);
@@ -195,7 +195,7 @@ TEST(SampledWithReplacementProfiles, AreTheTheoremOfTheBinomialGroups) {
 
 TEST(TruncatedPoissonSampledProfiles, AreThoseOfPoissonSamplingWhereNoBatchIsCut) {
   const MechanismEvent inner = Gaussian{1};
-  for (const NeighboringRelation relation : kRelations) {
+  for (const NeighboringRelation relation : kBatchRelations) {
     const auto plain = Batches(PoissonSampled{0.1, NestedEvent(inner)}, relation);
     const auto whole = Batches(TruncatedPoissonSampled{0.1, 51, 50, NestedEvent(inner)}, relation);
     const auto rare = Batches(TruncatedPoissonSampled{0.1, 40, 50, NestedEvent(inner)}, relation);
@@ -238,7 +238,7 @@ TEST(BatchProfiles, SatisfyTheLaws) {
                                              PermuteAndFlip{0.8},
                                              Zcdp{0.1, 0}};
   for (const MechanismEvent& event : inner) {
-    for (const NeighboringRelation relation : kRelations) {
+    for (const NeighboringRelation relation : kBatchRelations) {
       for (const MechanismEvent& sampled :
            {MechanismEvent(SampledWithoutReplacement{100, 10, NestedEvent(event)}),
             MechanismEvent(SampledWithReplacement{100, 10, NestedEvent(event)}),
@@ -281,7 +281,7 @@ TEST(BatchProfiles, AreRefusedWhereNothingIsProved) {
        {MechanismEvent(SampledWithoutReplacement{100, 10, gaussian}),
         MechanismEvent(SampledWithReplacement{100, 10, gaussian}),
         MechanismEvent(TruncatedPoissonSampled{0.1, 12, 100, gaussian})}) {
-    for (const NeighboringRelation relation : kRelations) {
+    for (const NeighboringRelation relation : kBatchRelations) {
       EXPECT_EQ(Batches(sampled, relation, 2).status().code(), kUnimplemented);
     }
   }

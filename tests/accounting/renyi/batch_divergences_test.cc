@@ -14,10 +14,10 @@ namespace {
 
 constexpr double kBatchOrders[] = {1.3, 2.0, 3.7, 8.0};
 // Of a sum over the grid: Laplace densities have a kink.
-constexpr double kSlack = 3e-5;
-constexpr NeighboringRelation kRelations[] = {NeighboringRelation::kAddOrRemoveOne,
-                                              NeighboringRelation::kReplaceOne,
-                                              NeighboringRelation::kReplaceSpecial};
+constexpr double kGridSlack = 3e-5;
+constexpr NeighboringRelation kBatchRelations[] = {NeighboringRelation::kAddOrRemoveOne,
+                                                   NeighboringRelation::kReplaceOne,
+                                                   NeighboringRelation::kReplaceSpecial};
 
 Setting Of(NeighboringRelation relation) {
   Setting setting;
@@ -53,9 +53,9 @@ void ExpectAboveEveryPair(const MechanismEvent& event, NeighboringRelation relat
       for (const double order : kBatchOrders) {
         const double one = RenyiOf(p, q, order);
         const double other = RenyiOf(q, p, order);
-        EXPECT_LE(one, remove->Divergence(order) * (1 + kSlack)) << order;
-        EXPECT_LE(other, add->Divergence(order) * (1 + kSlack)) << order;
-        EXPECT_LE(std::max(one, other), both->Divergence(order) * (1 + kSlack)) << order;
+        EXPECT_LE(one, remove->Divergence(order) * (1 + kGridSlack)) << order;
+        EXPECT_LE(other, add->Divergence(order) * (1 + kGridSlack)) << order;
+        EXPECT_LE(std::max(one, other), both->Divergence(order) * (1 + kGridSlack)) << order;
       }
     }
   }
@@ -68,7 +68,7 @@ TEST(BatchDivergences, AreAboveEveryPairOfNeighbors) {
     double reach;
   } noises[] = {{Gaussian{1.5}, NormalDensity(1.5), 24}, {Laplace{2}, LaplaceDensity(2), 40}};
   for (const auto& noise : noises) {
-    for (const NeighboringRelation relation : kRelations) {
+    for (const NeighboringRelation relation : kBatchRelations) {
       for (const double q : {0.3, 0.8, 1.0}) {
         for (const int capacity : {1, 2, 3}) {
           ExpectAboveEveryPair(
@@ -104,7 +104,7 @@ TEST(BatchDivergences, OfAFixedSizeAreAttainedWhereARecordIsAddedOrRemoved) {
 }
 
 TEST(BatchDivergences, AreThoseOfPoissonSamplingWhereBatchesAreHardlyCut) {
-  for (const NeighboringRelation relation : kRelations) {
+  for (const NeighboringRelation relation : kBatchRelations) {
     const MechanismEvent plain = PoissonSampled{0.1, MechanismEvent(Gaussian{1})};
     const MechanismEvent cut = TruncatedPoissonSampled{0.1, 90, 100, MechanismEvent(Gaussian{1})};
     for (const double order : kBatchOrders) {

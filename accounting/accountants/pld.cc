@@ -43,6 +43,9 @@ constexpr double kSampleShare = 0.25;
 // The width of a curve relative to the requested width: both errors of a test must be known.
 constexpr double kCurveShare = 0.14;
 
+// The profile of each random allocation takes some tenths of a second.
+constexpr int kMostAllocations = 16;
+
 // The pair of a Poisson-sampled plain Gaussian, whose noise is a double without any rounding.
 std::optional<SampledGaussianPair> PairOf(const MechanismEvent& event, const Setting& setting,
                                           const CompositionOptions& options) {
@@ -314,6 +317,7 @@ absl::StatusOr<std::unique_ptr<Composition>> ComposeByPld(const std::vector<Use>
   bool two_sided = true;
   const MechanismEvent* before = nullptr;
   const std::vector<Use> opened = options.group_size == 1 ? OpenRandomAllocations(uses) : uses;
+  int allocations = 0;
   for (const Use& use : opened) {
     if (ComposeGaussianMu({use}, setting).ok()) {
       gaussians.push_back(use);
@@ -328,6 +332,10 @@ absl::StatusOr<std::unique_ptr<Composition>> ComposeByPld(const std::vector<Use>
     if (const auto pair = PairOf(*use.event, setting, options);
         pair.has_value() && pairs.size() == remove.size()) {
       pairs.push_back({*pair, use.count});
+    }
+    if (use.event->As<RandomAllocation>() != nullptr && ++allocations > kMostAllocations) {
+      return UnknownEvent(asked_by, *use.event,
+                          "more than 16 different ones in a history take too long");
     }
     ASSIGN_OR_RETURN(const DirectedProfiles profiles,
                      ProfilesOf(*use.event, setting, options.group_size, asked_by));

@@ -136,11 +136,33 @@ TEST(Answer, OfBestIsTheSmallestAndNamesTheWinner) {
           EpsilonAtDelta::FromDelta(1e-6)));
   ASSERT_TRUE(mixed.ok()) << mixed.status();
   EXPECT_LT(*mixed->upper, 5);
-  // Only the Renyi accountant knows random allocation.
-  const auto allocated = Answer(AskEpsilon(
-      Accountant::kBest, RandomAllocation{100, 1, MechanismEvent(Gaussian{2})}, 1, 1e-6));
-  ASSERT_TRUE(allocated.ok()) << allocated.status();
-  EXPECT_EQ(allocated->accountant, Accountant::kRenyi);
+  // Only the Renyi accountant knows private selection among Gaussian runs.
+  const auto selected = Answer(
+      AskEpsilon(Accountant::kBest, RepeatAndSelect{MechanismEvent(Gaussian{2}), 5, 1}, 1, 1e-6));
+  ASSERT_TRUE(selected.ok()) << selected.status();
+  EXPECT_EQ(selected->accountant, Accountant::kRenyi);
+}
+
+// k of t rounds are k times one of t / k.
+TEST(Answer, RandomAllocationIsOpenedIntoSingleRounds) {
+  const MechanismEvent gaussian = Gaussian{2};
+  const auto epsilon = [&](Accountant accountant, int64_t rounds, int64_t selected, int64_t count) {
+    const auto answer = Answer(AskEpsilon(
+        accountant, RandomAllocation{rounds, selected, NestedEvent(gaussian)}, count, 1e-6));
+    return answer.ok() ? *answer->upper : -1;
+  };
+  EXPECT_EQ(epsilon(Accountant::kPld, 103, 5, 2), epsilon(Accountant::kPld, 20, 1, 10));
+  EXPECT_LT(epsilon(Accountant::kPld, 100, 5, 1), epsilon(Accountant::kRenyi, 100, 5, 1));
+  EXPECT_LE(epsilon(Accountant::kBest, 100, 5, 1), epsilon(Accountant::kPld, 100, 5, 1));
+  // Many of the same kind cost one profile, many kinds are refused.
+  std::vector<CountedEvent> kinds;
+  for (int i = 0; i < 17; ++i) {
+    kinds.push_back({MechanismEvent(RandomAllocation{2 + i, 1, MechanismEvent(PureDp{0.1})}), 1});
+  }
+  EXPECT_EQ(Answer(Ask(Accountant::kPld, kinds, EpsilonAtDelta::FromDelta(1e-6))).status().code(),
+            absl::StatusCode::kUnimplemented);
+  kinds.pop_back();
+  EXPECT_TRUE(Answer(Ask(Accountant::kPld, kinds, EpsilonAtDelta::FromDelta(1e-6))).ok());
 }
 
 // What is asked for is what was spent: no rounding of a sum or a logarithm may come between.

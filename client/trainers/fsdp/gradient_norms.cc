@@ -11,8 +11,9 @@ namespace {
 
 // Covers the roundings of norms, factors and their products, which are in double.
 constexpr double kNormMargin = 1 - 1e-9;
-// An inner product of n terms in double is within n 2^-53 of the product of the norms [Higham02,
-// Sec. 3.1], and there are two in each term, as good as at once: 2^-51 leaves room for the rest.
+// An inner product of n terms in double is within about n 2^-53 of the exact one, times both norms
+// ([Higham02] Sec. 3.1), and an entry of the sum is a product of two. 2^-51 leaves room for the
+// other roundings. n counts the terms of both.
 constexpr double kInnerProductError = 0x1p-51;
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "client/trainers/network/checkpoint.h"
+#include "client/trainers/network/byte_fields.h"
 #include "tests/client/trainers/fsdp/small_problem.h"
 #include "tests/client/trainers/run/fake_releases.h"
 

@@ -13,7 +13,7 @@ namespace epsledger::accounting {
 PoissonSelection::PoissonSelection(absl::FunctionRef<double(double)> one_run, double mean)
     : mean_(mean) {
   double least = kInfinity;
-  for (double excess = 0x1p20; excess >= 0x1p-6; excess *= 0.5) {
+  for (double excess = 0x1p20; excess >= 0x1p-6; excess *= 0.7071) {
     const double bound = AtOrder(1 + excess, one_run);
     if (!(bound < least)) continue;
     least = bound;

@@ -19,7 +19,7 @@ namespace epsledger::accounting {
 // looking at the data. Immutable, safe to share between threads.
 class PoissonSelection {
  public:
-  // mean in (0, inf). Some hundred calls of one_run.
+  // mean in (0, inf). Some 2,000 calls of one_run.
   PoissonSelection(absl::FunctionRef<double(double order)> one_run, double mean);
 
   // Returns an upper bound: the least of that at this order, which takes some 30 calls of one_run,

@@ -37,16 +37,6 @@ const WORDS: Record<string, (fields: Fields) => string> = {
     return `composed: ${events.map((e) => `${count(e.count)} × (${eventWords(e.event)})`).join(', ')}`;
   },
   repeatAndSelect: (f) => `the best of ${exact(f['mean'])} expected runs of (${inner(f)})`,
-  reportNoisyMax: (f) =>
-    `index of the largest noisy score, noise ${exact(f['noise'])}, noise multiplier ${exact(f['noiseMultiplier'])}`,
-  aboveThreshold: (f) =>
-    `sparse vector until ${exact(f['cutoff'])} above, noise multipliers ` +
-    `${exact(f['thresholdNoiseMultiplier'])} and ${exact(f['queryNoiseMultiplier'])}`,
-  partitionSelection: (f) =>
-    `partition above ${exact(f['threshold'])}, noise ${exact(f['noise'])}, ` +
-    `noise multiplier ${exact(f['noiseMultiplier'])}`,
-  truncatedGeometricSelection: (f) =>
-    `partition key, (${exact(f['epsilon'])}, ${exact(f['delta'])})-DP`,
   shuffled: (f) => `${exact(f['reports'])} shuffled reports of (${inner(f)})`,
   unverifiedClaim: (f) =>
     `unverified claim of (${exact(f['epsilon'])}, ${exact(f['delta'])})-DP${quoted(f['citation'])}`,

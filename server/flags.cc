@@ -42,6 +42,11 @@ void AddPlace(CLI::App& app, StorePlace& place, const char* data_dir_help, Varia
   AddPostgres(app, place, variables)->excludes(data_dir);
 }
 
+// What --http-listen says for no address at all.
+constexpr char kNoAddress[] = "none";
+// Where the dashboard is if neither --listen nor --http-listen is said.
+constexpr char kDefaultHttpAddress[] = "127.0.0.1:8080";
+
 void AddStatementFlags(CLI::App& app, Flags& flags) {
   app.add_option("--statement-key", flags.statement_key_file,
                  "The key that signs privacy statements, PEM; made if missing. If not said, "
@@ -81,7 +86,9 @@ void AddAddressFlags(CLI::App& app, Flags& flags) {
   app.add_option(
          "--http-listen", flags.http_addresses,
          "Addresses of the HTTP API, the dashboard, /healthz and /readyz: host:port (port 0 takes "
-         "any free one). None by default. TLS with --tls-cert and --tls-key")
+         "any free one), or none. If neither this nor --listen is said, 127.0.0.1:8080 unless it "
+         "is "
+         "taken; if --listen is said, none. TLS with --tls-cert and --tls-key")
       ->envname("EPSLEDGERD_HTTP_LISTEN")
       ->delimiter(',');
   app.add_option(
@@ -213,7 +220,8 @@ void AddFlags(CLI::App& app, Flags& flags) {
   AddAddressFlags(app, flags);
   AddLogFlags(app, flags);
   app.add_option("--address-file", flags.address_file,
-                 "Written with the addresses, one a line, once the server is ready")
+                 "Written with the addresses, one a line, once the server is ready; without the "
+                 "default of --http-listen")
       ->envname("EPSLEDGERD_ADDRESS_FILE");
   AddQuotaFlags(app, flags);
   AddTlsFlags(app, flags);
@@ -347,10 +355,23 @@ void AddLedger(CLI::App& app, LedgerCommand& flags) {
   AddPostgres(*migrate, flags.place, Variables::kIgnored)->required();
 }
 
+// Decides where the dashboard is. Whoever says --listen says who may reach the server: a default
+// beside it would open another way in.
+void SetHttpAddresses(const CLI::App& app, Flags& flags) {
+  if (app.count("--http-listen") > 0) {
+    std::erase(flags.http_addresses, kNoAddress);
+  } else if (app.count("--listen") == 0) {
+    flags.http_addresses = {kDefaultHttpAddress};
+    flags.http_addresses_are_default = true;
+  }
+}
+
 }  // namespace
 
 std::optional<int> ReadFlags(int argc, char** argv, Flags* flags) {
   CLI::App app("epsledgerd: a ledger of privacy budgets that charges before the noise is drawn");
+  app.set_version_flag("--version", "epsledgerd " EPSLEDGER_VERSION " (API epsledger.v1)",
+                       "Print the version and exit");
   AddFlags(app, *flags);
   const CLI::App* healthcheck = AddHealthcheck(app, *flags);
   AddToken(app, *flags);
@@ -361,6 +382,7 @@ std::optional<int> ReadFlags(int argc, char** argv, Flags* flags) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error);
   }
+  SetHttpAddresses(app, *flags);
   flags->healthcheck = healthcheck->parsed();
   return std::nullopt;
 }

@@ -52,7 +52,10 @@ struct Flags {
   size_t max_queue = storage::GroupCommitLedger::Options().max_queue;
   std::string log_level = "info";
   transport::ServerOptions server{.addresses = {"127.0.0.1:50551"}};
+  // Empty: none.
   std::vector<std::string> http_addresses;
+  // Nobody said the HTTP addresses: if they are taken, the server starts without them.
+  bool http_addresses_are_default = false;
   std::vector<std::string> operations_addresses;
   // For transport::HttpRoutesOptions.
   std::vector<std::string> http_host_names;

@@ -226,13 +226,19 @@ absl::StatusOr<std::unique_ptr<OidcProvider>> StartIssuer(const Flags& flags) {
 }
 
 absl::StatusOr<std::unique_ptr<HttpServer>> StartHttp(const Flags& flags, HttpRoutes& routes) {
-  return HttpServer::Start(
-      {.addresses = flags.http_addresses,
-       .tls_certificate_file = flags.server.tls_certificate_file,
-       .tls_key_file = flags.server.tls_key_file,
-       .tls_client_ca_file = flags.server.tls_client_ca_file,
-       .peer_connections_per_second = flags.server.peer_connections_per_second},
-      routes.handler());
+  epsledger::transport::HttpServerOptions options = {
+      .addresses = flags.http_addresses,
+      .tls_certificate_file = flags.server.tls_certificate_file,
+      .tls_key_file = flags.server.tls_key_file,
+      .tls_client_ca_file = flags.server.tls_client_ca_file,
+      .peer_connections_per_second = flags.server.peer_connections_per_second};
+  absl::StatusOr<std::unique_ptr<HttpServer>> http = HttpServer::Start(options, routes.handler());
+  if (!absl::IsUnavailable(http.status()) || !flags.http_addresses_are_default) return http;
+  // Perhaps another server has the address: nobody asked for a dashboard here.
+  spdlog::warn("without a dashboard ({}): --http-listen says another address, or none",
+               epsledger::Printable(http.status().message()));
+  options.addresses.clear();
+  return HttpServer::Start(options, routes.handler());
 }
 
 absl::StatusOr<std::unique_ptr<HttpServer>> StartOperations(
@@ -244,17 +250,23 @@ absl::StatusOr<std::unique_ptr<HttpServer>> StartOperations(
                            OperationsRoutes(ledger, registry, server.in_process().probe_wire));
 }
 
-// Writes the addresses of --address-file: those of gRPC, then of HTTP, then of the operators.
+std::vector<std::string> UrlsOf(const Flags& flags, const HttpServer& http) {
+  const char* const scheme = flags.server.tls_certificate_file.empty() ? "http://" : "https://";
+  std::vector<std::string> urls;
+  for (const std::string& address : http.addresses()) urls.push_back(scheme + address);
+  return urls;
+}
+
+// Writes the addresses of --address-file: those of gRPC, then of HTTP if somebody asked for them,
+// then of the operators.
 absl::Status WriteAddresses(const Flags& flags, const Server& server, const HttpServer& http,
                             const HttpServer& operations) {
   if (flags.address_file.empty()) return absl::OkStatus();
-  const char* const scheme = flags.server.tls_certificate_file.empty() ? "http://" : "https://";
   std::vector<std::string> addresses = server.addresses();
-  for (const HttpServer* over_http : {&http, &operations}) {
-    for (const std::string& address : over_http->addresses()) {
-      addresses.push_back(scheme + address);
-    }
+  if (!flags.http_addresses_are_default) {
+    for (std::string& url : UrlsOf(flags, http)) addresses.push_back(std::move(url));
   }
+  for (std::string& url : UrlsOf(flags, operations)) addresses.push_back(std::move(url));
   return WriteAddressFile(flags.address_file, addresses);
 }
 
@@ -296,6 +308,12 @@ absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
   std::optional<HeadPublisher> publisher;
   if (publishing.has_value()) {
     publisher.emplace(**ledger, std::move(publishing->key), PublisherOptions(flags));
+  }
+  for (const std::string& url : UrlsOf(flags, *http)) {
+    spdlog::info("dashboard and HTTP API: {}/", url);
+  }
+  for (const std::string& url : UrlsOf(flags, *operations)) {
+    spdlog::info("for operators: {}/metrics", url);
   }
   spdlog::info("serving on {} from {}, {} budgets and {} entries recovered",
                absl::StrJoin(server->addresses(), ", "), Describe(flags.store),

@@ -43,7 +43,7 @@ absl::Status WrongWord(const CLI::App& command, const std::string& word) {
   std::vector<std::string> names;
   std::vector<std::string> nouns;  // that have a verb of this name
   for (const CLI::App* verb : VerbsOf(command)) {
-    names.push_back(verb->get_name());
+    if (!verb->get_group().empty()) names.push_back(verb->get_name());  // else it is hidden
     if (VerbNamed(*verb, word) != nullptr) nouns.push_back(verb->get_name());
   }
   const std::vector<std::string> near = NearWords(word, names);

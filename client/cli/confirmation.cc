@@ -14,7 +14,8 @@ void Confirmation::AddTo(CLI::App& command) {
 }
 
 bool Confirmation::IsGiven(Invocation& invocation, const std::string& what) const {
-  if (yes_) return true;
+  // A dry run changes nothing.
+  if (yes_ || invocation.flags().dry_run) return true;
   Terminal& terminal = invocation.terminal();
   if (!terminal.is_conversation()) {
     invocation.FailOffline(absl::InvalidArgumentError(

@@ -17,16 +17,24 @@ namespace {
 
 void AddGlobalFlags(CLI::App& app, GlobalFlags& flags) {
   const char* group = "Global options (each also as an environment variable)";
-  app.add_option("--server", flags.server, "host:port or unix:path")
+  app.add_option(
+         "--server", flags.server,
+         absl::StrCat("host:port or unix:path; default: that of the context, or ", kUsualServer))
       ->envname("EPSLEDGER_SERVER")
-      ->capture_default_str()
+      ->take_last()
+      ->group(group);
+  app.add_option("--context", flags.context,
+                 "a server by its name (`epsctl config`); default: the current one")
+      ->envname("EPSLEDGER_CONTEXT")
+      ->type_name("NAME")
       ->take_last()
       ->group(group);
   app.add_option("-o,--output", flags.output,
-                 "table, json, jsonl or csv; default: table on a terminal, json elsewhere")
+                 "table, wide (with every column), json, jsonl or csv; text is a table; default: "
+                 "table on a terminal, json elsewhere")
       ->envname("EPSLEDGER_OUTPUT")
       ->type_name("FORMAT")
-      ->check(CLI::IsMember({"table", "json", "jsonl", "csv"}))
+      ->check(CLI::IsMember({"table", "wide", "text", "json", "jsonl", "csv"}))
       ->take_last()
       ->group(group);
   app.add_option("--timeout", flags.timeout_seconds,
@@ -77,6 +85,8 @@ ExitCode RunEpsctl(const std::vector<std::string>& arguments, Terminal& terminal
   app.require_subcommand(1);
   app.set_version_flag("--version", "epsctl " EPSLEDGER_VERSION " (API epsledger.v1)",
                        "Print the version and exit");
+  app.add_flag("--dry-run", invocation.flags().dry_run,
+               "Ask what a command that changes something would do, and change nothing");
   AddGlobalFlags(app, invocation.flags());
   AddBudgetCommands(app, invocation);
   AddSessionCommands(app, invocation);
@@ -95,6 +105,7 @@ ExitCode RunEpsctl(const std::vector<std::string>& arguments, Terminal& terminal
   AddProposalCommands(app, invocation);
   AddPolicyCommands(app, invocation);
   AddServerCommands(app, invocation);
+  AddConfigCommands(app, invocation);
   AddExplainCommand(app, invocation);
   AddCompletionCommand(app, invocation);
   AddVersionCommand(app, invocation);

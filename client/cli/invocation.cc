@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "accounting/event/status_macros.h"
+#include "client/cli/contexts/context_file.h"
 #include "client/cli/failure_text.h"
 #include "client/cli/reach/await_server.h"
 #include "client/cli/reach/retry_notice.h"
@@ -39,6 +40,48 @@ std::string ToJson(const google::protobuf::Message& message, bool indented) {
   if (!status.ok()) return "{}";
   while (!json.empty() && json.back() == '\n') json.pop_back();
   return json;
+}
+
+absl::Status Invocation::ApplyContext() {
+  if (!flags_.context.empty() && !flags_.server.empty()) {
+    // The token of one server must not get to another one.
+    return absl::InvalidArgumentError(absl::StrCat("--context: got ", flags_.context,
+                                                   " beside --server (EPSLEDGER_SERVER) ",
+                                                   flags_.server, ", want one of them"));
+  }
+  if (flags_.server.empty()) {
+    const std::string path = ContextPath();
+    ASSIGN_OR_RETURN(const ContextFile file, ReadContexts(path));
+    const std::string& name = flags_.context.empty() ? file.current : flags_.context;
+    if (const auto found = file.contexts.find(name); found != file.contexts.end()) {
+      const Context& context = found->second;
+      flags_.server = context.server;
+      flags_.tls = flags_.tls || context.tls;
+      if (flags_.tls_ca.empty()) flags_.tls_ca = context.tls_ca;
+      if (flags_.tls_cert.empty()) flags_.tls_cert = context.tls_cert;
+      if (flags_.tls_key.empty()) flags_.tls_key = context.tls_key;
+      if (flags_.token.empty() && flags_.token_file.empty()) flags_.token_file = context.token_file;
+      tenant_ = context.tenant;
+    } else if (!name.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat("--context: got \"", name,
+                                                     "\", which is not in ", path,
+                                                     "; `epsctl config list` shows what is"));
+    }
+  }
+  if (flags_.server.empty()) flags_.server = kUsualServer;
+  return absl::OkStatus();
+}
+
+absl::Status Invocation::CannotDryRun() {
+  return absl::InvalidArgumentError(
+      "--dry-run: this command has no such form; nothing was asked and nothing was changed");
+}
+
+void Invocation::TellDryRun() {
+  if (told_dry_run_) return;
+  told_dry_run_ = true;
+  terminal_.err << "epsctl: --dry-run: this is what would happen; nothing is changed\n"
+                << std::flush;
 }
 
 absl::StatusOr<ClientOptions> Invocation::Options() const {
@@ -68,6 +111,7 @@ absl::StatusOr<ClientOptions> Invocation::Options() const {
 }
 
 absl::StatusOr<std::shared_ptr<Connection>> Invocation::Open() {
+  RETURN_IF_ERROR(ApplyContext());
   ASSIGN_OR_RETURN(ClientOptions options, Options());
   ASSIGN_OR_RETURN(const ServerAddress address, ParseServerAddress(flags_.server));
   const auto notice = std::make_shared<RetryNotice>(terminal_, flags_.server);
@@ -98,8 +142,16 @@ absl::StatusOr<Connection*> Invocation::Connect() {
 }
 
 std::string Invocation::Format() const {
+  if (flags_.output == "text") return "table";
   if (!flags_.output.empty()) return flags_.output;
   return terminal_.out_is_terminal ? "table" : "json";
+}
+
+TableStyle Invocation::Style() const {
+  return {.color = terminal_.color,
+          .wide = IsWide(),
+          .width = terminal_.width,
+          .unicode = terminal_.unicode};
 }
 
 void Invocation::Print(const Answer& answer) {
@@ -109,7 +161,7 @@ void Invocation::Print(const Answer& answer) {
     answer.table.PrintCsv(out);
   } else if (output == "json" && answer.whole != nullptr) {
     out << ToJson(*answer.whole, true) << "\n";
-  } else if (output != "table") {
+  } else if (!IsForPeople()) {
     const bool in_brackets = output == "json" && answer.is_list;
     const std::vector<std::string> objects = JsonObjects(answer, output == "json");
     if (in_brackets) out << "[" << (objects.empty() ? "" : "\n");
@@ -118,13 +170,13 @@ void Invocation::Print(const Answer& answer) {
     if (in_brackets) out << "]\n";
   } else {
     if (answer.is_list) {
-      answer.table.PrintAligned(out, terminal_.color);
+      answer.table.PrintAligned(out, Style());
     } else {
-      answer.table.PrintDetails(out, terminal_.color);
+      answer.table.PrintDetails(out, Style());
     }
     if (answer.below != nullptr && !answer.below->empty()) {
       out << "\n";
-      answer.below->PrintAligned(out, terminal_.color);
+      answer.below->PrintAligned(out, Style());
     }
     if (!answer.summary.empty()) out << "\n" << answer.summary << "\n";
   }

@@ -19,8 +19,10 @@ namespace epsledger::cli {
 
 // The flags that every command takes.
 struct GlobalFlags {
-  std::string server = "127.0.0.1:50551";
-  std::string output;  // "table", "json", "jsonl", "csv"; empty: table on a terminal, else json
+  std::string server;   // empty: that of the context, or kUsualServer
+  std::string context;  // empty: the current one, if no server is said
+  // "table", "text", "wide", "json", "jsonl", "csv"; empty: table on a terminal, else json
+  std::string output;
   bool tls = false;
   std::string tls_ca;
   std::string tls_cert;
@@ -29,7 +31,10 @@ struct GlobalFlags {
   std::string token_file;
   std::string token;  // only from the environment: others can read a command line
   double timeout_seconds = 30;
+  bool dry_run = false;
 };
+
+inline constexpr char kUsualServer[] = "127.0.0.1:50551";
 
 // What an answer looks like in every output format. The messages outlive the call.
 struct Answer {
@@ -64,11 +69,15 @@ class Invocation {
   // another protocol than the flags say.
   absl::StatusOr<Connection*> Connect();
 
-  // True if the output format is the table.
-  bool IsForPeople() const { return Format() == "table"; }
+  // True if the output is for people: a table, wide or not.
+  bool IsForPeople() const { return Format() == "table" || IsWide(); }
+  // True if people want every column and every row.
+  bool IsWide() const { return Format() == "wide"; }
+  // How tables look.
+  TableStyle Style() const;
   // True if people read the output on a terminal, where charts help.
   bool DrawsCharts() const { return IsForPeople() && terminal_.out_is_terminal; }
-  // "table", "json", "jsonl" or "csv".
+  // "table", "wide", "json", "jsonl" or "csv"; "text" is a table.
   std::string Format() const;
   // Prints the answer in the format of the flags.
   void Print(const Answer& answer);
@@ -78,12 +87,35 @@ class Invocation {
   void FailOffline(const absl::Status& status);
   void set_exit_code(ExitCode code) { exit_code_ = code; }
 
-  // Calls the method and returns the answer, or Fails and returns nothing.
+  // Whose budgets the context says the token is for; empty if it does not say.
+  const std::string& tenant() const { return tenant_; }
+
+  // Makes a request that writes one that only asks, if --dry-run is given, and tells people so.
+  // INVALID_ARGUMENT if there is no such request: it must not be made.
+  template <class Request>
+  absl::Status Prepare(Request& request) {
+    if (!flags_.dry_run) return absl::OkStatus();
+    if constexpr (requires { request.set_validate_only(true); }) {
+      request.set_validate_only(true);
+      TellDryRun();
+      return absl::OkStatus();
+    } else {
+      return CannotDryRun();
+    }
+  }
+
+  // Calls the method and returns the answer, or Fails and returns nothing. A write is Prepared.
   template <class Stub, class Request, class Response>
   std::unique_ptr<Response> Call(Stub& (Connection::*service)(),
                                  grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
                                                               Response*),
-                                 const Request& request, CallKind kind) {
+                                 Request request, CallKind kind) {
+    if (kind == CallKind::kWrite) {
+      if (const absl::Status prepared = Prepare(request); !prepared.ok()) {
+        Fail(prepared, CallKind::kRead);
+        return nullptr;
+      }
+    }
     absl::StatusOr<Connection*> connection = Connect();
     if (!connection.ok()) {
       Fail(connection.status(), CallKind::kRead);
@@ -99,12 +131,18 @@ class Invocation {
   }
 
  private:
+  // Completes the flags by what the context says.
+  absl::Status ApplyContext();
   absl::StatusOr<ClientOptions> Options() const;
   absl::StatusOr<std::shared_ptr<Connection>> Open();
+  void TellDryRun();
+  static absl::Status CannotDryRun();
 
   Terminal& terminal_;
   GlobalFlags flags_;
+  std::string tenant_;
   absl::Status open_status_;
+  bool told_dry_run_ = false;
   std::shared_ptr<Connection> connection_;
   ExitCode exit_code_ = ExitCode::kOk;
 };

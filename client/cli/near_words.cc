@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+
 namespace epsledger::cli {
 namespace {
 
@@ -29,13 +31,15 @@ size_t EditDistance(std::string_view one, std::string_view other) {
 
 }  // namespace
 
-std::vector<std::string> NearWords(std::string_view word,
+std::vector<std::string> NearWords(std::string_view typed,
                                    const std::vector<std::string>& candidates) {
+  const std::string word = absl::AsciiStrToLower(std::string(typed));
   const size_t most = word.size() <= 3 ? 1 : std::max<size_t>(2, word.size() / 3);
   std::map<std::string, size_t> distances;
   for (const std::string& candidate : candidates) {
-    const bool is_part = word.size() >= 3 && candidate.find(word) != candidate.npos;
-    const size_t distance = is_part ? 1 : EditDistance(word, candidate);
+    const std::string lower = absl::AsciiStrToLower(candidate);
+    const bool is_part = word.size() >= 3 && lower.find(word) != lower.npos;
+    const size_t distance = is_part ? 1 : EditDistance(word, lower);
     if (distance <= most) distances[candidate] = distance;
   }
   std::vector<std::pair<size_t, std::string>> near;

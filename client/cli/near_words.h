@@ -7,11 +7,11 @@
 
 namespace epsledger::cli {
 
-// Returns the candidates that `word` may stand for, the nearest first, each once; at most five.
-// A candidate is near if `word` has three letters or more and is a part of it, or if few
+// Returns the candidates that `typed` may stand for, the nearest first, each once; at most five.
+// A candidate is near if `typed` has three letters or more and is a part of it, or if few
 // insertions, deletions and replacements turn one into the other: one for up to three letters,
 // otherwise two or a third of the letters.
-std::vector<std::string> NearWords(std::string_view word,
+std::vector<std::string> NearWords(std::string_view typed,
                                    const std::vector<std::string>& candidates);
 
 }  // namespace epsledger::cli

@@ -1,7 +1,9 @@
 """--operations-listen: metrics of all tenants for operators, and nothing else: operations_address_test.py BUILD_DIR"""
 import os
+import re
 import subprocess
 import sys
+import tempfile
 import unittest
 import urllib.error
 import urllib.request
@@ -43,6 +45,31 @@ class OperationsAddressTest(unittest.TestCase):
              "127.0.0.1:0", "--operations-listen", "0.0.0.0:0"], capture_output=True, text=True, timeout=60)
         self.assertEqual(run.returncode, 1)
         self.assertIn("--operations-listen: 0.0.0.0:0 can be reached by others and would speak plaintext", run.stderr)
+
+    def test_the_log_says_every_address(self):
+        with tempfile.TemporaryDirectory(prefix="epsledger-addresses.") as folder:
+            for http, logged in (("127.0.0.1:0", True), ("none", False), (None, False)):
+                server = subprocess.Popen(
+                    [os.path.join(self.build, "server", "epsledgerd"), "--data-dir", os.path.join(folder, "data"),
+                     "--listen", "127.0.0.1:0", "--operations-listen", "127.0.0.1:0",
+                     *(("--http-listen", http) if http else ())], stderr=subprocess.PIPE, text=True)
+                said = ""
+                for line in server.stderr:
+                    said += line
+                    if "serving on" in line:
+                        break
+                server.terminate()
+                server.communicate()
+                self.assertRegex(said, r"serving on 127\.0\.0\.1:\d+ from")
+                self.assertRegex(said, r"for operators: http://127\.0\.0\.1:\d+/metrics\n")
+                dashboard = re.search(r"dashboard and HTTP API: http://127\.0\.0\.1:\d+/\n", said)
+                self.assertEqual(dashboard is not None, logged, said)
+
+    def test_the_version_is_told(self):
+        run = subprocess.run([os.path.join(self.build, "server", "epsledgerd"), "--version"], capture_output=True,
+                             text=True, timeout=60)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertRegex(run.stdout, r"\Aepsledgerd \d+\.\d+\.\d+ \(API epsledger\.v1\)\n\Z")
 
     def test_an_address_of_nothing_is_named(self):
         for flag in ("--listen", "--http-listen", "--operations-listen"):

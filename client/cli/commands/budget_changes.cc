@@ -146,7 +146,7 @@ void PrintTree(Invocation& invocation, const std::string& text) {
     for (const v1::Budget& budget : pages.back()->budgets()) budgets.push_back(&budget);
     request.set_page_token(pages.back()->next_page_token());
   } while (!request.page_token().empty());
-  PrintBudgets(invocation, budgets);
+  PrintBudgetTree(invocation, budgets);
 }
 
 struct GuaranteeFlags {

@@ -4,13 +4,14 @@
 #include <variant>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "client/cli/commands/all_budgets.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/flags/cap_delta.h"
 #include "client/cli/flags/cap_flags.h"
 #include "client/cli/flags/event_flags.h"
 #include "client/cli/flags/label_flags.h"
+#include "client/cli/flags/resource_file.h"
 #include "client/cli/flags/resource_name.h"
 #include "client/cli/print/answers.h"
 #include "client/cli/print/live_view.h"
@@ -21,6 +22,7 @@ namespace {
 
 struct CreateFlags {
   std::string id;
+  std::string file;
   std::string parent;
   CapFlags cap;
   EventFlags reference;
@@ -34,35 +36,54 @@ struct CreateFlags {
   std::vector<double> thresholds;
 };
 
-void Create(Invocation& invocation, const CreateFlags& flags) {
-  absl::StatusOr<Cap> cap = flags.cap.ToCap();
-  if (!cap.ok()) return invocation.Fail(cap.status(), CallKind::kRead);
-  if (std::holds_alternative<std::monostate>(*cap)) {
-    return invocation.Fail(
-        absl::InvalidArgumentError(
-            "cap: got none, want for example --epsilon 1 --delta 1e-5: every budget has a cap"),
-        CallKind::kRead);
+// Replaces what the flags say in a budget that a file may have begun.
+absl::Status SetBudget(const CreateFlags& flags, v1::Budget* budget) {
+  ASSIGN_OR_RETURN(const Cap cap, flags.cap.ToCap());
+  if (!std::holds_alternative<std::monostate>(cap)) *budget->mutable_cap() = ToMessage(cap);
+  if (!budget->has_cap()) {
+    return absl::InvalidArgumentError(
+        "cap: got none, want for example --epsilon 1 --delta 1e-5: every budget has a cap");
   }
-  v1::CreateBudgetRequest request = ToMessage(
-      BudgetOptions{.id = flags.id.starts_with("budgets/") ? LastSegment(flags.id) : flags.id,
-                    .parent = flags.parent,
-                    .cap = *cap,
-                    .neighboring_relation = flags.relation,
-                    .privacy_unit = flags.privacy_unit,
-                    .display_name = flags.display_name});
-  v1::Budget* message = request.mutable_budget();
-  if (absl::Status status = SetReference(flags.reference, message->mutable_cap()); !status.ok()) {
-    return invocation.Fail(status, CallKind::kRead);
+  RETURN_IF_ERROR(SetReference(flags.reference, budget->mutable_cap()));
+  if (flags.relation != NeighboringRelation::kUnspecified) {
+    budget->set_neighboring_relation(ToMessage(flags.relation));
   }
-  if (!flags.partition.empty()) message->mutable_partition()->set_function(flags.partition);
+  if (budget->neighboring_relation() == v1::NeighboringRelation::KIND_UNSPECIFIED) {
+    return absl::InvalidArgumentError(
+        "--relation: got none, want for example add-or-remove-one: which data sets are neighbors");
+  }
+  if (!flags.privacy_unit.empty()) budget->set_privacy_unit(flags.privacy_unit);
+  if (budget->privacy_unit().empty()) {
+    return absl::InvalidArgumentError(
+        "--privacy-unit: got none, want for example person: what one unit of the population is");
+  }
+  if (!flags.parent.empty()) {
+    ASSIGN_OR_RETURN(const std::string parent, BudgetName(flags.parent));
+    budget->set_parent(parent);
+  }
+  if (!flags.display_name.empty()) budget->set_display_name(flags.display_name);
+  if (!flags.partition.empty()) budget->mutable_partition()->set_function(flags.partition);
+  if (!flags.samplers.empty()) budget->mutable_policy()->clear_allowed_samplers();
   for (const std::string& sampler : flags.samplers) {
-    message->mutable_policy()->add_allowed_samplers(SamplerNamed(sampler));
+    budget->mutable_policy()->add_allowed_samplers(SamplerNamed(sampler));
   }
-  if (flags.provenance_required) message->mutable_policy()->set_provenance_required(true);
-  if (absl::Status status = AddLabels(flags.labels, message->mutable_labels()); !status.ok()) {
-    return invocation.Fail(status, CallKind::kRead);
+  if (flags.provenance_required) budget->mutable_policy()->set_provenance_required(true);
+  RETURN_IF_ERROR(AddLabels(flags.labels, budget->mutable_labels()));
+  if (!flags.thresholds.empty()) budget->clear_alert_thresholds();
+  budget->mutable_alert_thresholds()->Add(flags.thresholds.begin(), flags.thresholds.end());
+  return absl::OkStatus();
+}
+
+void Create(Invocation& invocation, const CreateFlags& flags) {
+  v1::CreateBudgetRequest request;
+  request.set_budget_id(flags.id.starts_with("budgets/") ? LastSegment(flags.id) : flags.id);
+  v1::Budget* message = request.mutable_budget();
+  absl::Status status;
+  if (!flags.file.empty()) {
+    status = ReadResourceFile(flags.file, invocation.terminal().in, message);
   }
-  message->mutable_alert_thresholds()->Add(flags.thresholds.begin(), flags.thresholds.end());
+  if (status.ok()) status = SetBudget(flags, message);
+  if (!status.ok()) return invocation.Fail(status, CallKind::kRead);
   const auto budget =
       invocation.Call(&Connection::budgets, &v1::BudgetService::StubInterface::CreateBudget,
                       request, CallKind::kWrite);
@@ -108,12 +129,12 @@ void AddBudgetCreate(CLI::App& budget, Invocation& invocation) {
   flags->cap.AddTo(*create);
   flags->reference.AddEventTo(
       *create, "Reference (the step that most sessions repeat; the cap counts units of it)");
-  AddRelationFlag(*create, flags->relation)->required();
+  AddFileFlag(*create, flags->file);
+  AddRelationFlag(*create, flags->relation);
   create
       ->add_option("--privacy-unit", flags->privacy_unit,
                    "what one unit of the population is: person, device-day, ...")
-      ->type_name("WHAT")
-      ->required();
+      ->type_name("WHAT");
   create
       ->add_option("--parent", flags->parent, "the budget above, which counts all its charges too")
       ->type_name("BUDGET");
@@ -143,6 +164,7 @@ void AddBudgetCreate(CLI::App& budget, Invocation& invocation) {
       "Examples:\n"
       "  epsctl budget create adult --epsilon 1 --delta 1e-5 \\\n"
       "      --relation add-or-remove-one --privacy-unit person\n"
+      "  epsctl budget get adult -o json | epsctl budget create adult-copy --file -\n"
       "Example of a cap that promises a whole curve, that of 3000 steps:\n"
       "  epsctl budget create runs --units 3000 --delta 1e-5 \\\n"
       "      --gaussian 1.1 --sampling-probability .01 \\\n"

@@ -8,19 +8,21 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands/commands.h"
+#include "client/cli/commands/refusal_verdict.h"
 #include "client/cli/flags/attempt_flags.h"
 #include "client/cli/flags/cap_delta.h"
 #include "client/cli/flags/event_flags.h"
 #include "client/cli/flags/resource_name.h"
 #include "client/cli/print/answers.h"
 #include "client/cpp/charging.h"
-#include "client/cpp/refusal_message.h"
 #include "client/cpp/rpc_status.h"
 #include "epsledger/refusal.h"
 #include "proto/convert/json_message.h"
 
 namespace epsledger::cli {
 namespace {
+
+constexpr int64_t kMostSteps = int64_t{1} << 40;  // with more, no cap limits
 
 void PrintCharge(Invocation& invocation, const v1::Charge& charge) {
   invocation.Print({.messages = {&charge}, .table = ChargeTable({&charge})});
@@ -37,6 +39,119 @@ void TellSpentSoFar(Invocation& invocation, const std::string& session,
   if (!spent.empty()) invocation.terminal().err << spent << "\n";
 }
 
+// Prints, for people, what is left for more of the same after a charge.
+void TellWhatIsLeft(Invocation& invocation, const std::string& session,
+                    const v1::MechanismEvent& event) {
+  if (!invocation.IsForPeople()) return;
+  const absl::StatusOr<Connection*> connection = invocation.Connect();
+  if (!connection.ok()) return;
+  v1::PreviewChargeRequest request;
+  request.set_session(session);
+  *request.mutable_event() = event;
+  request.set_count(1);
+  const auto preview = (*connection)
+                           ->Call((*connection)->charges(),
+                                  &v1::ChargeService::StubInterface::PreviewCharge, request);
+  if (preview.ok() && preview->steps_that_fit() <= kMostSteps) {
+    invocation.terminal().err << preview->steps_that_fit() << " more such "
+                              << (preview->steps_that_fit() == 1 ? "step fits" : "steps fit")
+                              << ", one by one.\n";
+  }
+  TellSpentSoFar(invocation, session, v1::Refusal());
+}
+
+// A step that costs less than a unit pays a whole unit if it is charged alone. Says so if a block
+// of such steps fits more of them.
+void TellBlock(Invocation& invocation, v1::PreviewChargeRequest request,
+               const v1::PreviewChargeResponse& preview) {
+  if (!invocation.IsForPeople() || preview.steps_that_fit() < 1 ||
+      preview.steps_that_fit() > kMostSteps) {
+    return;
+  }
+  const absl::StatusOr<Connection*> connection = invocation.Connect();
+  if (!connection.ok()) return;
+  const int64_t asked = request.count();
+  request.set_count(preview.steps_that_fit() + preview.steps_that_fit() / 4 + 1);
+  if (asked >= request.count()) return;  // the request was such a block already
+  const auto block = (*connection)
+                         ->Call((*connection)->charges(),
+                                &v1::ChargeService::StubInterface::PreviewCharge, request);
+  if (!block.ok() || block->decision() != v1::Charge::ACCEPTED) return;
+  invocation.terminal().err << "One by one, " << preview.steps_that_fit()
+                            << " fit; charged together, as one block or a lease, at least "
+                            << request.count() << " fit.\n";
+}
+
+v1::PreviewChargeRequest PreviewRequest(const std::string& session, const v1::CountedEvent& event) {
+  v1::PreviewChargeRequest request;
+  request.set_session(session);
+  *request.mutable_event() = event.event();
+  request.set_count(event.count());
+  return request;
+}
+
+// Prints what a preview says.
+void PrintPreview(Invocation& invocation, const v1::PreviewChargeRequest& request,
+                  const v1::PreviewChargeResponse& preview) {
+  const bool accepted = preview.decision() == v1::Charge::ACCEPTED;
+  Table table({"decision", "steps that fit", "reason", "limited by"});
+  table.AddRow({v1::Charge::Decision_Name(preview.decision()), preview.steps_that_fit(),
+                accepted ? "" : v1::Refusal::Reason_Name(preview.refusal().reason()),
+                NameCell(accepted ? "" : preview.refusal().limiting_resource())});
+  invocation.Print({.messages = {&preview}, .table = std::move(table)});
+  if (!accepted) {
+    invocation.set_exit_code(ExitCode::kRefused);
+    invocation.terminal().err << "epsctl: would be "
+                              << RefusalVerdict(invocation, preview.refusal(), request.event())
+                              << "\n";
+  }
+  TellBlock(invocation, request, preview);
+  TellSpentSoFar(invocation, request.session(), preview.refusal());
+}
+
+void PreviewOf(Invocation& invocation, const std::string& session, const v1::CountedEvent& event) {
+  const v1::PreviewChargeRequest request = PreviewRequest(session, event);
+  const auto preview =
+      invocation.Call(&Connection::charges, &v1::ChargeService::StubInterface::PreviewCharge,
+                      request, CallKind::kRead);
+  if (preview != nullptr) PrintPreview(invocation, request, *preview);
+}
+
+// Returns true, after it printed why, if the session has an attempt, which a new one would fence,
+// and the charge would then be refused all the same. What a policy says of the new attempt is not
+// known before it is opened.
+bool WouldFenceInVain(Invocation& invocation, const std::string& session,
+                      const v1::CountedEvent& event) {
+  const absl::StatusOr<Connection*> connection = invocation.Connect();
+  if (!connection.ok()) return false;
+  v1::GetSessionRequest request;
+  request.set_name(session);
+  const auto found = (*connection)
+                         ->Call((*connection)->sessions(),
+                                &v1::SessionService::StubInterface::GetSession, request);
+  if (!found.ok() || found->current_attempt() == 0) return false;
+  const v1::PreviewChargeRequest asked = PreviewRequest(session, event);
+  const auto preview =
+      (*connection)
+          ->Call((*connection)->charges(), &v1::ChargeService::StubInterface::PreviewCharge, asked);
+  if (!preview.ok() || preview->decision() != v1::Charge::REFUSED ||
+      preview->refusal().reason() == v1::Refusal::POLICY_VIOLATION) {
+    return false;
+  }
+  PrintPreview(invocation, asked, *preview);
+  invocation.terminal().err << "epsctl: no attempt was opened: attempt " << found->current_attempt()
+                            << " goes on, and nothing was charged\n";
+  return true;
+}
+
+// Prints what the server would decide. The answer names no entry of the ledger.
+void Validate(Invocation& invocation, Connection& connection, const v1::ChargeRequest& request) {
+  const absl::StatusOr<v1::Charge> charge =
+      connection.Call(connection.charges(), &v1::ChargeService::StubInterface::Charge, request);
+  if (charge.ok()) return PrintCharge(invocation, *charge);
+  invocation.Fail(charge.status(), CallKind::kRead);
+}
+
 struct CreateChargeFlags {
   std::string session;
   EventFlags event;
@@ -49,6 +164,11 @@ void CreateCharge(Invocation& invocation, const CreateChargeFlags& flags) {
   if (!session.ok()) return invocation.Fail(session.status(), CallKind::kRead);
   const absl::StatusOr<v1::CountedEvent> event = flags.event.ToCheckedMessage();
   if (!event.ok()) return invocation.Fail(event.status(), CallKind::kRead);
+  if (invocation.flags().dry_run && flags.attempt.open_attempt) {
+    // The attempt that would charge is not there to ask for.
+    return PreviewOf(invocation, *session, *event);
+  }
+  if (flags.attempt.open_attempt && WouldFenceInVain(invocation, *session, *event)) return;
   const std::optional<std::string> attempt = flags.attempt.AttemptName(invocation, *session);
   if (!attempt.has_value()) return;
   const absl::StatusOr<Connection*> connection = invocation.Connect();
@@ -59,16 +179,24 @@ void CreateCharge(Invocation& invocation, const CreateChargeFlags& flags) {
   request.set_charge_id(flags.charge_id.empty() ? MakeKey() : flags.charge_id);
   *request.mutable_event() = event->event();
   request.set_count(event->count());
+  if (const absl::Status prepared = invocation.Prepare(request); !prepared.ok()) {
+    return invocation.Fail(prepared, CallKind::kRead);
+  }
+  if (request.validate_only()) return Validate(invocation, **connection, request);
   const absl::StatusOr<v1::Charge> charge = ChargeUntilDefinite(**connection, request);
-  if (charge.ok()) return PrintCharge(invocation, *charge);
-
+  if (charge.ok()) {
+    PrintCharge(invocation, *charge);
+    return TellWhatIsLeft(invocation, *session, request.event());
+  }
   if (const auto refused = RefusedChargeOf(charge.status()); refused.has_value()) {
     PrintCharge(invocation, *refused);
+    invocation.set_exit_code(ExitCode::kRefused);
+    invocation.terminal().err << "epsctl: "
+                              << RefusalVerdict(invocation, refused->refusal(), request.event())
+                              << "\n";
+    return TellSpentSoFar(invocation, *session, refused->refusal());
   }
   invocation.Fail(charge.status(), CallKind::kWrite);
-  if (const auto refused = RefusedChargeOf(charge.status()); refused.has_value()) {
-    TellSpentSoFar(invocation, *session, refused->refusal());
-  }
   if (UnknownCharge(charge.status()).has_value()) {
     invocation.terminal().err << "epsctl: to ask for this charge again, repeat the command "
                                  "with --attempt "
@@ -132,6 +260,12 @@ void Batch(Invocation& invocation, const BatchFlags& flags) {
   if (absl::Status read = ReadItems(invocation.terminal().in, &request); !read.ok()) {
     return invocation.Fail(read, CallKind::kRead);
   }
+  if (invocation.flags().dry_run) {
+    return invocation.Fail(absl::InvalidArgumentError(
+                               "--dry-run: a batch has no such form; preview its events one by one "
+                               "(charge preview)"),
+                           CallKind::kRead);
+  }
   const std::optional<std::string> attempt = flags.attempt.AttemptName(invocation, *session);
   if (!attempt.has_value()) return;
   const absl::StatusOr<Connection*> connection = invocation.Connect();
@@ -144,55 +278,12 @@ void Batch(Invocation& invocation, const BatchFlags& flags) {
   PrintBatch(invocation, *results);
 }
 
-// A step that costs less than a unit pays a whole unit if it is charged alone. Says so if a block
-// of such steps fits more of them.
-void TellBlock(Invocation& invocation, v1::PreviewChargeRequest request,
-               const v1::PreviewChargeResponse& preview) {
-  constexpr int64_t kMany = int64_t{1} << 40;  // no cap limits
-  if (!invocation.IsForPeople() || preview.steps_that_fit() < 1 ||
-      preview.steps_that_fit() > kMany) {
-    return;
-  }
-  const absl::StatusOr<Connection*> connection = invocation.Connect();
-  if (!connection.ok()) return;
-  const int64_t asked = request.count();
-  request.set_count(preview.steps_that_fit() + preview.steps_that_fit() / 4 + 1);
-  if (asked >= request.count()) return;  // the request was such a block already
-  const auto block = (*connection)
-                         ->Call((*connection)->charges(),
-                                &v1::ChargeService::StubInterface::PreviewCharge, request);
-  if (!block.ok() || block->decision() != v1::Charge::ACCEPTED) return;
-  invocation.terminal().err << "One by one, " << preview.steps_that_fit()
-                            << " fit; charged together, as one block or a lease, at least "
-                            << request.count() << " fit.\n";
-}
-
 void Preview(Invocation& invocation, const std::string& text, const EventFlags& flags) {
   const absl::StatusOr<std::string> session = SessionName(text);
   if (!session.ok()) return invocation.Fail(session.status(), CallKind::kRead);
   const absl::StatusOr<v1::CountedEvent> event = flags.ToCheckedMessage();
   if (!event.ok()) return invocation.Fail(event.status(), CallKind::kRead);
-  v1::PreviewChargeRequest request;
-  request.set_session(*session);
-  *request.mutable_event() = event->event();
-  request.set_count(event->count());
-  const auto preview =
-      invocation.Call(&Connection::charges, &v1::ChargeService::StubInterface::PreviewCharge,
-                      request, CallKind::kRead);
-  if (preview == nullptr) return;
-  const bool accepted = preview->decision() == v1::Charge::ACCEPTED;
-  Table table({"decision", "steps that fit", "reason", "limited by"});
-  table.AddRow({v1::Charge::Decision_Name(preview->decision()), preview->steps_that_fit(),
-                accepted ? "" : v1::Refusal::Reason_Name(preview->refusal().reason()),
-                accepted ? "" : preview->refusal().limiting_resource()});
-  invocation.Print({.messages = {preview.get()}, .table = std::move(table)});
-  if (!accepted) {
-    invocation.set_exit_code(ExitCode::kRefused);
-    invocation.terminal().err << "epsctl: would be "
-                              << RefusalText(FromMessage(preview->refusal(), "")) << "\n";
-  }
-  TellBlock(invocation, request, *preview);
-  TellSpentSoFar(invocation, *session, preview->refusal());
+  PreviewOf(invocation, *session, *event);
 }
 
 void GetCharge(Invocation& invocation, const std::string& text) {

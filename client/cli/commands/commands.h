@@ -26,6 +26,7 @@ void AddTokenCommands(CLI::App& app, Invocation& invocation);
 void AddProposalCommands(CLI::App& app, Invocation& invocation);
 void AddPolicyCommands(CLI::App& app, Invocation& invocation);
 void AddServerCommands(CLI::App& app, Invocation& invocation);
+void AddConfigCommands(CLI::App& app, Invocation& invocation);
 void AddExplainCommand(CLI::App& app, Invocation& invocation);
 // `completion` prints scripts for the whole tree of `app`.
 void AddCompletionCommand(CLI::App& app, Invocation& invocation);

@@ -1,10 +1,12 @@
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/flags/history_flags.h"
+#include "client/cli/print/answers.h"
 #include "proto/convert/accountant_readings.h"
 
 namespace epsledger::cli {
@@ -35,10 +37,13 @@ std::string Note(const v1::AccountantReading& reading, v1::Accountant::Kind winn
   return note;
 }
 
-Table ComparisonTable(const v1::CompareAccountantsResponse& comparison) {
-  Table table({"accountant", "epsilon upper", "epsilon lower", "kind", "order", "note",
-               "theorem, or why there is no answer"});
+Table ComparisonTable(const Invocation& invocation,
+                      const v1::CompareAccountantsResponse& comparison) {
+  constexpr char kWhy[] = "theorem, or why there is no answer";
+  Table table({"accountant", "epsilon upper", "epsilon lower", "kind", "order", "note", kWhy});
+  table.OnlyWide({kWhy}).IfRoom({"kind", "order"});
   for (const v1::AccountantReading& reading : comparison.readings()) {
+    if (IsFolded(invocation, reading)) continue;
     const v1::Guarantee& guarantee = reading.guarantee();
     table.AddRow({v1::Accountant::Kind_Name(reading.accountant()),
                   guarantee.has_upper() ? Cell(guarantee.upper(), Rounding::kUp) : Cell(""),
@@ -73,13 +78,15 @@ void Compare(Invocation& invocation, const CompareFlags& flags) {
   const absl::StatusOr<v1::CompareAccountantsResponse> comparison =
       convert::CompareAccountants(*std::move(question), [] { return false; });
   if (!comparison.ok()) return invocation.FailOffline(comparison.status());
+  std::string summary = FoldedText(invocation, comparison->readings());
+  absl::StrAppend(&summary, summary.empty() ? "" : "\n", Summary(flags, *comparison));
   std::vector<const google::protobuf::Message*> readings;
   for (const v1::AccountantReading& reading : comparison->readings()) readings.push_back(&reading);
   invocation.Print({.messages = std::move(readings),
                     .is_list = true,
-                    .table = ComparisonTable(*comparison),
+                    .table = ComparisonTable(invocation, *comparison),
                     .whole = &*comparison,
-                    .summary = Summary(flags, *comparison)});
+                    .summary = std::move(summary)});
   const v1::AccountantReading& best = comparison->readings(comparison->readings_size() - 1);
   if (!best.has_guarantee()) {
     invocation.FailOffline(absl::UnimplementedError(best.reason_unavailable()));
@@ -96,10 +103,10 @@ void AddCompareCommand(CLI::App& app, Invocation& invocation) {
   flags->history.AddTo(*compare);
   compare->add_option("--delta", flags->delta, "in (0, 1)")->type_name("DELTA")->required();
   compare->footer(
-      "One row for each accountant: its bounds on epsilon, what kind of number they are, the\n"
-      "Renyi order that was used, and the theorem, or why it cannot answer. BEST is the smallest\n"
-      "proved upper bound; an APPROXIMATION (CLT) is shown and never wins. Upper bounds are\n"
-      "rounded up, lower bounds down; csv and json have every digit.\n"
+      "One row for each accountant: its bounds on epsilon, what kind of number they are and the\n"
+      "Renyi order that was used; with -o wide also the theorem, or why it cannot answer. BEST is\n"
+      "the smallest proved upper bound; an APPROXIMATION (CLT) is shown and never wins. Upper\n"
+      "bounds are rounded up, lower bounds down; csv and json have every digit.\n"
       "Examples:\n"
       "  epsctl compare --gaussian 1.1 --sampling-probability 0.01 --count 1000 --delta 1e-5\n"
       "  epsctl compare --events history.jsonl --delta 1e-6 --relation replace-one\n"

@@ -6,32 +6,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
-#include "absl/strings/str_split.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/glossary/glossary.h"
+#include "client/cli/print/wrapped.h"
 
 namespace epsledger::cli {
 namespace {
 
 std::string Text(std::string_view text) { return std::string(text); }
-
-// Returns the text in lines of at most `width` characters; words are never broken.
-std::string Wrapped(const std::string& text, size_t width) {
-  std::string wrapped;
-  size_t column = 0;
-  for (const absl::string_view word : absl::StrSplit(text, ' ')) {
-    if (column > 0 && column + 1 + word.size() > width) {
-      wrapped += '\n';
-      column = 0;
-    } else if (column > 0) {
-      wrapped += ' ';
-      ++column;
-    }
-    absl::StrAppend(&wrapped, word);
-    column += word.size();
-  }
-  return wrapped;
-}
 
 void PrintForPeople(std::ostream& out, const std::vector<const GlossaryEntry*>& entries) {
   const char* separator = "";
@@ -97,9 +79,10 @@ void Run(Invocation& invocation, const std::vector<std::string>& words) {
 
 void AddExplainCommand(CLI::App& app, Invocation& invocation) {
   auto words = std::make_shared<std::vector<std::string>>();
-  CLI::App* explain = app.add_subcommand(
-      "explain",
-      "A refusal, an accountant, an event, a term or an exit code in plain words; needs no server");
+  CLI::App* explain = app.add_subcommand("explain",
+                                         "A refusal, an accountant, an event, a term, an exit code "
+                                         "or a cited work in plain words; needs "
+                                         "no server");
   explain->fallthrough();
   std::vector<std::string> names;
   for (const GlossaryEntry& entry : Glossary()) names.push_back(Text(entry.name));
@@ -110,6 +93,7 @@ void AddExplainCommand(CLI::App& app, Invocation& invocation) {
       "Examples:\n"
       "  epsctl explain BUDGET_EXHAUSTED\n"
       "  epsctl explain zcdp\n"
+      "  epsctl explain CKS20\n"
       "  epsctl explain exit code 3");
   explain->callback([&invocation, words] { Run(invocation, *words); });
 }

@@ -28,6 +28,12 @@ void Acquire(Invocation& invocation, const AcquireFlags& flags) {
   if (!session.ok()) return invocation.Fail(session.status(), CallKind::kRead);
   const absl::StatusOr<v1::CountedEvent> event = flags.event.ToCheckedMessage();
   if (!event.ok()) return invocation.Fail(event.status(), CallKind::kRead);
+  if (invocation.flags().dry_run) {
+    return invocation.Fail(
+        absl::InvalidArgumentError(
+            "--dry-run: a lease has no such form; `charge preview` says whether it would fit"),
+        CallKind::kRead);
+  }
   const std::optional<std::string> attempt = flags.attempt.AttemptName(invocation, *session);
   if (!attempt.has_value()) return;
   const absl::StatusOr<Connection*> connection = invocation.Connect();

@@ -108,6 +108,7 @@ void Entries(Invocation& invocation, const EntriesFlags& flags) {
     if (!more) break;
   } while (true);
   Table table({"sequence", "time", "who", "description"});
+  table.IfRoom({"who"}).MayCut({"description"});
   for (const v1::AuditEntry* entry : entries) {
     table.AddRow({entry->sequence(), google::protobuf::util::TimeUtil::ToString(entry->time()),
                   WhoOf(*entry), entry->description()});

@@ -9,11 +9,16 @@
 #include "client/cli/commands/all_budgets.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/flags/resource_name.h"
+#include "client/cli/print/answers.h"
 
 namespace epsledger::cli {
 namespace {
 
-Table RuleTable() { return Table({"budget", "rule", "value", "means"}); }
+Table RuleTable() {
+  Table table({"budget", "rule", "value", "means"});
+  table.IfRoom({"means"}).MayCut({"value"});
+  return table;
+}
 
 // Adds a row for each rule of a budget's policy.
 void AddRules(const v1::Budget& budget, Table& table) {
@@ -22,11 +27,11 @@ void AddRules(const v1::Budget& budget, Table& table) {
     samplers.push_back(v1::Provenance::Sampler_Name(static_cast<v1::Provenance::Sampler>(sampler)));
   }
   if (!samplers.empty()) {
-    table.AddRow({budget.name(), "allowed samplers", absl::StrJoin(samplers, ", "),
+    table.AddRow({NameCell(budget.name()), "allowed samplers", absl::StrJoin(samplers, ", "),
                   "sampled events only from attempts that declare one of these samplers"});
   }
   if (budget.policy().provenance_required()) {
-    table.AddRow({budget.name(), "provenance required", "yes",
+    table.AddRow({NameCell(budget.name()), "provenance required", "yes",
                   "attempts must declare sampler, clip norm, library and version"});
   }
 }

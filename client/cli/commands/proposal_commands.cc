@@ -85,6 +85,7 @@ std::string ChangeText(const v1::Proposal& proposal) {
 Table ProposalTable(const std::vector<const v1::Proposal*>& proposals) {
   Table table(
       {"name", "sequence", "change", "reason", "proposed by", "state", "until", "resolved by"});
+  table.IfRoom({"sequence", "until", "resolved by"}).MayCut({"change", "reason", "proposed by"});
   for (const v1::Proposal* proposal : proposals) {
     table.AddRow({proposal->name(), absl::StrCat(proposal->sequence()), ChangeText(*proposal),
                   proposal->reason(), proposal->proposed_by(),

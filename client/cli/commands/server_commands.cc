@@ -66,6 +66,11 @@ void WhoAmI(Invocation& invocation) {
   table.AddRow({caller->principal(), v1::Role::Kind_Name(caller->role()), caller->tenant(),
                 GrantText(caller->grants())});
   invocation.Print({.messages = {caller.get()}, .table = table});
+  if (!invocation.tenant().empty() && invocation.tenant() != caller->tenant()) {
+    invocation.FailOffline(absl::FailedPreconditionError(
+        absl::StrCat("tenant: got \"", caller->tenant(), "\" from the server, want \"",
+                     invocation.tenant(), "\" as the context says")));
+  }
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include <istream>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "client/cli/flags/cap_flags.h"
 #include "client/cli/flags/event_flags.h"
 #include "client/cli/flags/label_flags.h"
+#include "client/cli/flags/resource_file.h"
 #include "client/cli/flags/resource_name.h"
 #include "client/cli/print/answers.h"
 #include "client/cli/print/live_view.h"
@@ -27,6 +29,7 @@ namespace {
 
 struct CreateFlags {
   std::string name;
+  std::string file;
   NeighboringRelation relation = NeighboringRelation::kUnspecified;
   CapFlags own_cap;
   bool no_own_cap = false;
@@ -52,16 +55,23 @@ const std::map<std::string, v1::Claim::Status>& Claims() {
   return claims;
 }
 
-absl::StatusOr<v1::CreateSessionRequest> CreateRequest(const CreateFlags& flags) {
+absl::StatusOr<v1::CreateSessionRequest> CreateRequest(const CreateFlags& flags, std::istream& in) {
   ASSIGN_OR_RETURN(const std::string name, SessionName(flags.name));
   v1::CreateSessionRequest request;
   request.set_parent(ParentOf(name));
   request.set_session_id(LastSegment(name));
   v1::Session* session = request.mutable_session();
-  session->set_neighboring_relation(ToMessage(flags.relation));
-  session->set_display_name(flags.display_name);
-  session->set_no_own_cap(flags.no_own_cap);
-  session->set_group(flags.group);
+  if (!flags.file.empty()) RETURN_IF_ERROR(ReadResourceFile(flags.file, in, session));
+  if (flags.relation != NeighboringRelation::kUnspecified) {
+    session->set_neighboring_relation(ToMessage(flags.relation));
+  }
+  if (session->neighboring_relation() == v1::NeighboringRelation::KIND_UNSPECIFIED) {
+    return absl::InvalidArgumentError(
+        "--relation: got none, want for example add-or-remove-one: which data sets are neighbors");
+  }
+  if (!flags.display_name.empty()) session->set_display_name(flags.display_name);
+  if (flags.no_own_cap) session->set_no_own_cap(true);
+  if (!flags.group.empty()) session->set_group(flags.group);
   RETURN_IF_ERROR(AddLabels(flags.labels, session->mutable_labels()));
   if (!flags.claim.empty()) {
     v1::Claim* claim = session->mutable_claim();
@@ -73,6 +83,7 @@ absl::StatusOr<v1::CreateSessionRequest> CreateRequest(const CreateFlags& flags)
   ASSIGN_OR_RETURN(const Cap cap, flags.own_cap.ToCap());
   if (!std::holds_alternative<std::monostate>(cap)) *session->mutable_own_cap() = ToMessage(cap);
 
+  if (flags.planned.any() || !flags.plan_json.empty()) session->clear_plan();
   if (flags.planned.any()) {
     ASSIGN_OR_RETURN(const v1::CountedEvent planned, flags.planned.ToCheckedMessage());
     *session->mutable_plan()->add_events() = planned;
@@ -89,11 +100,11 @@ absl::StatusOr<v1::CreateSessionRequest> CreateRequest(const CreateFlags& flags)
     *request.mutable_expects() = MechanismMessage::Of(expects);
   }
   session->set_mode(session->has_plan() ? v1::Session::DECLARED : v1::Session::ADAPTIVE);
-  if (session->has_plan() && !flags.plan_delta) {
+  if (flags.plan_delta) session->set_plan_delta(*flags.plan_delta);
+  if (session->has_plan() && !(session->plan_delta() > 0)) {
     return absl::InvalidArgumentError(
         "--plan-delta: got nothing, want the delta in (0, 1) at which the plan is stated");
   }
-  if (flags.plan_delta) session->set_plan_delta(*flags.plan_delta);
   if (!session->has_plan() && !session->has_own_cap() && !session->no_own_cap()) {
     return absl::InvalidArgumentError(
         "session: got neither a plan nor a cap, want an event with --plan-delta, a cap of its own "
@@ -103,7 +114,8 @@ absl::StatusOr<v1::CreateSessionRequest> CreateRequest(const CreateFlags& flags)
 }
 
 void Create(Invocation& invocation, const CreateFlags& flags) {
-  const absl::StatusOr<v1::CreateSessionRequest> request = CreateRequest(flags);
+  const absl::StatusOr<v1::CreateSessionRequest> request =
+      CreateRequest(flags, invocation.terminal().in);
   if (!request.ok()) return invocation.Fail(request.status(), CallKind::kRead);
   const auto session =
       invocation.Call(&Connection::sessions, &v1::SessionService::StubInterface::CreateSession,
@@ -177,7 +189,8 @@ void AddSessionCreate(CLI::App& session, Invocation& invocation) {
       "create", "Create a session: ADAPTIVE, or DECLARED when a plan is given");
   create->fallthrough();
   create->add_option("session", flags->name, "BUDGET/SESSION")->required();
-  AddRelationFlag(*create, flags->relation)->required();
+  AddFileFlag(*create, flags->file);
+  AddRelationFlag(*create, flags->relation);
   flags->own_cap.AddTo(*create);
   create->add_flag("--no-own-cap", flags->no_own_cap, "only the budgets limit this session");
   flags->planned.AddTo(*create);

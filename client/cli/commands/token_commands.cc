@@ -22,6 +22,7 @@ using google::protobuf::util::TimeUtil;
 
 Table TokenTable(const std::vector<const v1::Token*>& tokens) {
   Table table({"name", "tenant", "role", "state", "expires", "limited to", "description"});
+  table.IfRoom({"tenant", "limited to", "description"});
   for (const v1::Token* token : tokens) {
     table.AddRow({token->name(), token->tenant(), v1::Role::Kind_Name(token->role()),
                   v1::Token::State_Name(token->state()), TimeUtil::ToString(token->expire_time()),

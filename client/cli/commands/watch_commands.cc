@@ -11,6 +11,7 @@
 #include "client/cli/flags/resource_name.h"
 #include "client/cli/interrupt.h"
 #include "client/cpp/watching.h"
+#include "proto/convert/printable.h"
 
 namespace epsledger::cli {
 namespace {
@@ -21,13 +22,36 @@ struct WatchFlags {
   int64_t limit = 0;
 };
 
+// Returns what the ledger says of the entry itself. The change holds a budget or session as it is
+// now, which may have changed since. Empty if the entry cannot be read.
+std::string TextOfEntry(Connection& connection, const v1::LedgerChange& change) {
+  const std::string& name = NameOf(change);
+  v1::ListAuditEntriesRequest request;
+  request.set_budget(name.substr(0, name.find("/sessions/")));
+  request.set_after_sequence(change.sequence() - 1);
+  request.set_page_size(1);
+  const absl::StatusOr<v1::ListAuditEntriesResponse> page = connection.Call(
+      connection.audit(), &v1::AuditService::StubInterface::ListAuditEntries, request);
+  if (!page.ok() || page->entries_size() != 1) return "";
+  if (page->entries(0).sequence() != change.sequence()) return "";
+  return page->entries(0).description();
+}
+
 // Describes what happened in a few words.
-std::string Describe(const v1::LedgerChange& change) {
+std::string Describe(Connection& connection, const v1::LedgerChange& change) {
   switch (change.change_case()) {
-    case v1::LedgerChange::kBudget:
-      return absl::StrCat("budget ", v1::Budget::State_Name(change.budget().state()));
-    case v1::LedgerChange::kSession:
-      return absl::StrCat("session ", v1::Session::State_Name(change.session().state()));
+    case v1::LedgerChange::kBudget: {
+      const std::string text = TextOfEntry(connection, change);
+      return !text.empty() ? text
+                           : absl::StrCat("budget changed, now ",
+                                          v1::Budget::State_Name(change.budget().state()));
+    }
+    case v1::LedgerChange::kSession: {
+      const std::string text = TextOfEntry(connection, change);
+      return !text.empty() ? text
+                           : absl::StrCat("session changed, now ",
+                                          v1::Session::State_Name(change.session().state()));
+    }
     case v1::LedgerChange::kAttempt:
       return "attempt opened";
     case v1::LedgerChange::kCharge: {
@@ -53,11 +77,12 @@ std::string Describe(const v1::LedgerChange& change) {
 }
 
 // Prints one line per change in every format: a stream has no end at which to print a table.
-void PrintChange(Invocation& invocation, const v1::LedgerChange& change) {
+void PrintChange(Invocation& invocation, Connection& connection, const v1::LedgerChange& change) {
   std::ostream& out = invocation.terminal().out;
   if (invocation.IsForPeople()) {
     out << change.sequence() << "  " << google::protobuf::util::TimeUtil::ToString(change.time())
-        << "  " << NameOf(change) << "  " << Describe(change) << "\n";
+        << "  " << ShortName(NameOf(change)) << "  "
+        << convert::Printable(Describe(connection, change)) << "\n";
   } else {
     out << ToJson(change, false) << "\n";
   }
@@ -74,7 +99,7 @@ void Run(Invocation& invocation, const absl::StatusOr<std::string>& name, const 
   const absl::Status end = WatchChanges(
       **connection, *name, flags.after_sequence, canceller, [&](const v1::LedgerChange& change) {
         if (change.change_case() == v1::LedgerChange::CHANGE_NOT_SET) return true;
-        PrintChange(invocation, change);
+        PrintChange(invocation, **connection, change);
         return flags.limit == 0 || --left > 0;
       });
   if (!end.ok() && !canceller.cancelled()) invocation.Fail(end, CallKind::kRead);

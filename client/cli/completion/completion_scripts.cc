@@ -32,10 +32,26 @@ std::string PathOf(const CompletionCommand& command, const std::string& verb) {
   return command.path.empty() ? verb : absl::StrCat(command.path, " ", verb);
 }
 
-// "@file" stands for file names.
+// "@file" stands for file names, "@budget" and "@session" for names that the server knows.
 std::string Words(const CompletionValues& values) {
-  return values.is_file ? "@file" : absl::StrJoin(values.choices, " ");
+  if (values.is_file) return "@file";
+  if (!values.names.empty()) return absl::StrCat("@", values.names);
+  return absl::StrJoin(values.choices, " ");
 }
+
+// `_epsctl_names WORDS` for bash and zsh alike: puts the names that the server knows in place of
+// @budget and @session. A server that does not answer within a second has none.
+constexpr char kNames[] =
+    "_epsctl_names() {\n"
+    "  case $1 in\n"
+    "    *@budget*) printf '%s %s' \"${1//@budget/}\" \"$(epsctl completion names budget "
+    "2>/dev/null)\" ;;\n"
+    "    *@session*) printf '%s %s' \"${1//@session/}\" \"$(epsctl completion names session "
+    "2>/dev/null)\" ;;\n"
+    "    *) printf '%s' \"$1\" ;;\n"
+    "  esac\n"
+    "}\n"
+    "\n";
 
 // Returns the options of a command: those of every command, and its own that are not among them.
 std::vector<CompletionOption> OptionsOf(const std::vector<CompletionCommand>& tree,
@@ -70,7 +86,7 @@ std::string Questions(const std::vector<CompletionCommand>& tree) {
                       "  esac\n  return 1\n}\n\n",
                       "# What the value of an option may be; fails if it has none.\n"
                       "_epsctl_values() {\n  case \"$1 $2\" in\n",
-                      values, "    *) return 1 ;;\n  esac\n}\n\n");
+                      values, "    *) return 1 ;;\n  esac\n}\n\n", kNames);
 }
 
 }  // namespace
@@ -109,6 +125,7 @@ std::string BashCompletion(const std::vector<CompletionCommand>& tree) {
     for word in $words; do [[ $word == -* ]] || without_options+=" $word"; done
     [[ $current != -* && -n $without_options ]] && words=$without_options
   fi
+  [[ $is_value || $current != -* ]] && words=$(_epsctl_names "$words")
   COMPREPLY=()
   if [[ " $words " == *' @file '* && ($is_value || $current != -*) ]]; then
     compopt -o filenames 2>/dev/null
@@ -145,7 +162,10 @@ std::string ZshCompletion(const std::vector<CompletionCommand>& tree) {
       "or source <(epsctl completion zsh)\n\n",
       Questions(tree),
       R"(_epsctl_offer() {  # VALUES
-  if [[ $1 == @file ]]; then _files; elif [[ -n $1 ]]; then compadd -- ${=1}; fi
+  local offered
+  if [[ $1 == @file ]]; then _files; return; fi
+  offered=$(_epsctl_names "$1")
+  if [[ -n $offered ]]; then compadd -- ${=offered}; fi
 }
 
 _epsctl() {
@@ -200,6 +220,10 @@ std::string FishCompletion(const std::vector<CompletionCommand>& tree) {
     }
     const auto values_of = [](const CompletionValues& values) {
       if (values.is_file) return std::string(" -F");
+      if (!values.names.empty()) {
+        return absl::StrCat(" -a '(command -q epsctl; and epsctl completion names ", values.names,
+                            " 2>/dev/null)'");
+      }
       if (values.choices.empty()) return std::string();
       return absl::StrCat(" -a ", FishQuoted(absl::StrJoin(values.choices, " ")));
     };

@@ -9,11 +9,21 @@
 namespace epsledger::cli {
 namespace {
 
+// Returns what the server has names for; arguments are named after it, options say it as their
+// type.
+std::string NamesOf(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  if (type == "BUDGET" || option.get_name() == "budget") return "budget";
+  if (type == "BUDGET/SESSION" || option.get_name() == "session") return "session";
+  return "";
+}
+
 // CLI11 lists the choices of an option in its type: "FORMAT:{table,json}".
 CompletionValues ValuesOf(const CLI::Option& option) {
   CompletionValues values;
   const std::string type = option.get_type_name();
   values.is_file = absl::StartsWith(type, "FILE") || option.get_name() == "file";
+  values.names = NamesOf(option);
   const size_t open = type.find('{');
   const size_t close = type.find('}', open);
   if (open == type.npos || close == type.npos) return values;
@@ -48,13 +58,16 @@ void AddCommands(const CLI::App& app, const std::string& path,
     if (option->get_positional()) {
       const CompletionValues values = ValuesOf(*option);
       command.words.is_file = command.words.is_file || values.is_file;
+      if (command.words.names.empty()) command.words.names = values.names;
       command.words.choices.insert(command.words.choices.end(), values.choices.begin(),
                                    values.choices.end());
     } else {
       command.options.push_back(ToOption(*option));
     }
   }
-  const auto verbs = app.get_subcommands([](const CLI::App*) { return true; });
+  // A command in the group "" is hidden.
+  const auto verbs =
+      app.get_subcommands([](const CLI::App* verb) { return !verb->get_group().empty(); });
   for (const CLI::App* verb : verbs) command.verbs.push_back(verb->get_name());
   tree->push_back(std::move(command));
   for (const CLI::App* verb : verbs) {

@@ -14,6 +14,7 @@ namespace epsledger::cli {
 struct CompletionValues {
   std::vector<std::string> choices;  // empty: anything
   bool is_file = false;
+  std::string names;  // "budget" or "session": names that the server knows; empty: none
 };
 
 struct CompletionOption {
@@ -31,8 +32,8 @@ struct CompletionCommand {
   CompletionValues words;  // the arguments without an option
 };
 
-// Returns all commands below `app`, `app` itself first, parents before children. The options of
-// `app`, which every command takes, are listed only for `app`.
+// Returns all commands below `app` that its help shows, `app` itself first, parents before
+// children. The options of `app`, which every command takes, are listed only for `app`.
 std::vector<CompletionCommand> CompletionTree(const CLI::App& app);
 
 std::string BashCompletion(const std::vector<CompletionCommand>& tree);

@@ -29,19 +29,18 @@ absl::StatusOr<std::optional<double>> DeltaOfNamed(Connection& connection,
   return DeltaOfSession(connection, session);
 }
 
-// Returns the epsilon that a cap promises at the delta that it names.
-std::optional<double> EpsilonOf(const v1::Cap& cap) {
-  if (cap.has_approximate_dp()) return cap.approximate_dp().epsilon();
-  if (cap.units().guarantee_size() == 0) return std::nullopt;
-  return cap.units().guarantee(cap.units().guarantee_size() - 1).epsilon();
-}
-
 }  // namespace
 
 std::optional<double> DeltaOf(const v1::Cap& cap) {
   if (cap.has_approximate_dp()) return cap.approximate_dp().delta();
   if (cap.has_units()) return cap.units().delta();
   return std::nullopt;
+}
+
+std::optional<double> EpsilonOf(const v1::Cap& cap) {
+  if (cap.has_approximate_dp()) return cap.approximate_dp().epsilon();
+  if (cap.units().guarantee_size() == 0) return std::nullopt;
+  return cap.units().guarantee(cap.units().guarantee_size() - 1).epsilon();
 }
 
 absl::StatusOr<std::optional<double>> DeltaOfSession(Connection& connection,

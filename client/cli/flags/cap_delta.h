@@ -18,6 +18,9 @@ namespace epsledger::cli {
 // Returns nullopt for a cap that names no delta.
 std::optional<double> DeltaOf(const v1::Cap& cap);
 
+// Returns the epsilon that a cap promises at that delta; nullopt for a cap that names none.
+std::optional<double> EpsilonOf(const v1::Cap& cap);
+
 // Returns the delta of the session's own cap, else of its plan, else of its budget's cap; nullopt
 // if none of them names one. Asks the server for the budget.
 absl::StatusOr<std::optional<double>> DeltaOfSession(Connection& connection,

@@ -216,6 +216,14 @@ std::string DescribeCap(const v1::Cap& cap) {
   return "";
 }
 
+std::string DescribeCapBriefly(const v1::Cap& cap) {
+  if (cap.has_units()) return absl::StrCat(cap.units().count(), " units");
+  if (cap.has_trade_off_curve()) return "trade-off curve";
+  if (!cap.has_approximate_dp()) return DescribeCap(cap);
+  return absl::StrCat("epsilon ", ExactNumber(cap.approximate_dp().epsilon()), " at delta ",
+                      ExactNumber(cap.approximate_dp().delta()));
+}
+
 absl::Status SetReference(const EventFlags& flags, v1::Cap* cap) {
   if (!flags.any()) return absl::OkStatus();
   ASSIGN_OR_RETURN(const v1::CountedEvent reference, flags.ToCheckedMessage());

@@ -48,6 +48,9 @@ CLI::Option* AddRelationFlag(CLI::App& command, NeighboringRelation& relation);
 // "epsilon 1 at delta 1e-05, filter PORTFOLIO", "rho 0.02", ...
 std::string DescribeCap(const v1::Cap& cap);
 
+// The same without how it is enforced: "epsilon 1 at delta 1e-05", "3000 units".
+std::string DescribeCapBriefly(const v1::Cap& cap);
+
 // Makes the cap count units of the event of the flags, if they give one. INVALID_ARGUMENT for a
 // currency that counts no units.
 absl::Status SetReference(const EventFlags& flags, v1::Cap* cap);

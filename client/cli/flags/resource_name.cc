@@ -59,6 +59,14 @@ absl::StatusOr<std::string> LeaseName(const std::string& text) {
                   "BUDGET/SESSION/ATTEMPT/LEASE");
 }
 
+std::string ShortName(const std::string& name) {
+  const std::vector<std::string> parts = absl::StrSplit(name, '/');
+  if (parts.size() % 2 != 0 || parts[0] != "budgets") return name;
+  std::vector<std::string> ids;
+  for (size_t i = 1; i < parts.size(); i += 2) ids.push_back(parts[i]);
+  return absl::StrJoin(ids, "/");
+}
+
 std::string LastSegment(const std::string& name) { return name.substr(name.rfind('/') + 1); }
 
 std::string ParentOf(const std::string& name) {

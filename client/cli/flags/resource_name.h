@@ -21,6 +21,10 @@ absl::StatusOr<std::string> ChargeName(const std::string& text);
 // "adult/run-1/1/lease-7" -> "budgets/adult/sessions/run-1/attempts/1/leases/lease-7"
 absl::StatusOr<std::string> LeaseName(const std::string& text);
 
+// Returns the short form of a full name, which the functions above take too: "adult/run-1" for
+// "budgets/adult/sessions/run-1". Any other text stays as it is.
+std::string ShortName(const std::string& name);
+
 // Returns the last segment of a full name.
 std::string LastSegment(const std::string& name);
 // Returns the name without its last two segments: the budget of a session's full name.

@@ -1,6 +1,7 @@
 #include "client/cli/glossary/glossary.h"
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "client/cli/near_words.h"
@@ -43,15 +44,22 @@ std::string_view KindName(GlossaryEntry::Kind kind) {
       return "term";
     case GlossaryEntry::Kind::kExitCode:
       return "exit code";
+    case GlossaryEntry::Kind::kWork:
+      return "cited work";
   }
   return "";
 }
 
 std::vector<const GlossaryEntry*> Explain(std::string_view word) {
   const std::string name = Normalized(word);
+  std::string_view key = word;
+  if (key.starts_with("[") && key.ends_with("]")) key = key.substr(1, key.size() - 2);
   std::vector<const GlossaryEntry*> found;
   for (const GlossaryEntry& entry : Glossary()) {
-    if (entry.name == name) found.push_back(&entry);
+    const bool is_meant = entry.kind == GlossaryEntry::Kind::kWork
+                              ? absl::EqualsIgnoreCase(std::string(entry.name), std::string(key))
+                              : entry.name == name;
+    if (is_meant) found.push_back(&entry);
   }
   return found;
 }

@@ -1,10 +1,13 @@
+#include "client/cli/glossary/cited_works.h"
 #include "client/cli/glossary/glossary.h"
 
 namespace epsledger::cli {
 
-const std::vector<GlossaryEntry>& Glossary() {
+namespace {
+
+std::vector<GlossaryEntry> Words() {
   using enum GlossaryEntry::Kind;
-  static const auto& entries = *new std::vector<GlossaryEntry>{
+  return {
       // Why a charge is refused.
       {kRefusal, "budget-exhausted",
        "A cap on the way from the session to the root budget has no room for the charge. Nothing "
@@ -194,6 +197,57 @@ const std::vector<GlossaryEntry>& Glossary() {
        "and "
        "converts to (epsilon, delta).",
        "", "Mironov 2017; Canonne, Kamath, Steinke 2020, Prop 12"},
+      {kTerm, "rdp",
+       "Renyi DP: the Renyi divergence at an order above 1 is at most a number. The accountant "
+       "RENYI adds it up at every order.",
+       "", "Mironov 2017"},
+      {kTerm, "gdp",
+       "Gaussian DP, whose quantity is mu: telling two neighbors apart is at least as hard as "
+       "telling N(0, 1) from N(mu, 1).",
+       "", "Dong, Roth, Su 2019"},
+      {kTerm, "dp-sgd",
+       "Training that draws a random batch, clips what each record contributes to the gradient, "
+       "and adds Gaussian noise to the sum. A step is the event poissonSampled of gaussian.",
+       "Charge each step before its noise is drawn; draw batches by Poisson sampling.",
+       "Abadi et al. 2016"},
+      {kTerm, "clip-norm",
+       "The largest contribution of one record: what is longer is scaled down to it. The noise "
+       "multiplier is relative to it.",
+       "", "Abadi et al. 2016"},
+      {kTerm, "accountant",
+       "A method that bounds the epsilon of a history of events. Each one that knows all events "
+       "gives a bound of its own; BEST takes the smallest that is proved.",
+       "`compare` shows all of them.", ""},
+      {kTerm, "amplification",
+       "What secrecy of the sample gains: an event on a random batch spends less than the same "
+       "event on all records. It is charged only for ways of sampling with a proof.",
+       "Use the event that says how batches are drawn: poissonSampled, "
+       "sampledWithoutReplacement, ...",
+       "Balle, Barthe, Gaboardi 2018"},
+      {kTerm, "subsampling",
+       "Running an event on a random part of the records. Poisson sampling takes each record "
+       "independently with the same probability.",
+       "", "Balle, Barthe, Gaboardi 2018"},
+      {kTerm, "statement",
+       "A signed account of what a budget or session guarantees, for others to check: `statement "
+       "get`.",
+       "`statement verify` checks a saved one, `statement check` whether it is the newest.", ""},
+      {kTerm, "tenant",
+       "One of several owners of a server. A token belongs to one tenant and sees only the budgets "
+       "of that tenant.",
+       "`server whoami` shows yours.", ""},
+      {kTerm, "neighbors",
+       "Two data sets that differ in one privacy unit, as the neighboring relation says. The "
+       "guarantee is that they are hard to tell apart.",
+       "", "Dwork, McSherry, Nissim, Smith 2006"},
+      {kTerm, "cap",
+       "What a budget may spend, in one currency: (epsilon, delta), pure epsilon, rho, mu, a Renyi "
+       "divergence, units of a reference, or a trade-off curve. It never changes.",
+       "`budget supersede` replaces a budget by one with another cap.", ""},
+      {kTerm, "canary",
+       "A record that an auditor puts into the data or leaves out. How well an attack tells which "
+       "one happened gives a lower bound on epsilon.",
+       "`audit` computes the bound.", "Steinke, Nasr, Jagielski 2023"},
       {kTerm, "noise-multiplier",
        "Noise standard deviation over the largest contribution of one record, its clip norm.", "",
        ""},
@@ -329,6 +383,19 @@ const std::vector<GlossaryEntry>& Glossary() {
        "Repeat the command as it is; for a charge with the --charge-id that was printed.", ""},
       {kExitCode, "5", "Not found.", "`list` shows what there is.", ""},
   };
+}
+
+std::vector<GlossaryEntry> WordsAndWorks() {
+  std::vector<GlossaryEntry> entries = Words();
+  const std::vector<GlossaryEntry> works = CitedWorks();
+  entries.insert(entries.end(), works.begin(), works.end());
+  return entries;
+}
+
+}  // namespace
+
+const std::vector<GlossaryEntry>& Glossary() {
+  static const auto& entries = *new std::vector<GlossaryEntry>(WordsAndWorks());
   return entries;
 }
 

@@ -19,9 +19,15 @@
 
 namespace epsledger::cli {
 
-// People see `spent` below the rest; it may be empty.
+// A full name: people see its short form.
+Cell NameCell(const std::string& name);
+
+// People see `spent` below the rest; it may be empty. Of the cells they see the one that counts:
+// the fullest if all must have room, otherwise the one with the most room. -o wide has all.
 void PrintBudget(Invocation& invocation, const v1::Budget& budget, const std::string& spent = "");
 void PrintBudgets(Invocation& invocation, const std::vector<const v1::Budget*>& budgets);
+// The first is the root of the others. People see the branches.
+void PrintBudgetTree(Invocation& invocation, const std::vector<const v1::Budget*>& budgets);
 
 // `chart` is shown where charts are drawn; it may be empty.
 void PrintSession(Invocation& invocation, const v1::Session& session,
@@ -32,6 +38,14 @@ void PrintSessions(Invocation& invocation, const std::vector<const v1::Session*>
 Table ChargeTable(const std::vector<const v1::Charge*>& charges);
 
 void PrintLease(Invocation& invocation, const v1::Lease& lease);
+
+// Returns true if people need no row for the reading: an accountant but BEST has no answer, which
+// -o wide shows.
+bool IsFolded(const Invocation& invocation, const v1::AccountantReading& reading);
+// Returns one line that names the accountants whose rows are folded, and why BEST has no answer if
+// it has none. Empty if there is nothing to say.
+std::string FoldedText(const Invocation& invocation,
+                       const google::protobuf::RepeatedPtrField<v1::AccountantReading>& readings);
 
 // Prints what every accountant says about a history.
 void PrintReadings(Invocation& invocation,

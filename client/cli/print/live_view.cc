@@ -179,7 +179,8 @@ void Show(Invocation& invocation, const LiveFlags& flags, const Draw& draw) {
                       .out_is_terminal = real.out_is_terminal,
                       .color = real.color,
                       .cursor = real.cursor,
-                      .unicode = real.unicode};
+                      .unicode = real.unicode,
+                      .width = real.width};
     Invocation frame(invocation, terminal);
     const bool for_people = invocation.IsForPeople();
     if (!for_people) frame.flags().output = "jsonl";

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "client/cli/print/wrapped.h"
 #include "proto/convert/printable.h"
 
 namespace epsledger::cli {
@@ -19,6 +20,9 @@ namespace {
 
 constexpr char kBold[] = "\033[1m";
 constexpr char kReset[] = "\033[0m";
+constexpr size_t kGap = 2;  // between columns
+// A text is cut to no fewer characters.
+constexpr size_t kShortestCut = 12;
 
 const char* CodeOf(Tone tone) {
   switch (tone) {
@@ -34,12 +38,6 @@ const char* CodeOf(Tone tone) {
   return "";
 }
 
-// Returns the width in characters of UTF-8, each of which is taken to be one wide.
-size_t WidthOf(const std::string& text) {
-  return static_cast<size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
 std::string Padding(const std::string& text, size_t width) {
   const size_t taken = WidthOf(text);
   return std::string(width > taken ? width - taken : 0, ' ');
@@ -49,9 +47,23 @@ std::string Bold(const std::string& text, bool color) {
   return color ? absl::StrCat(kBold, text, kReset) : text;
 }
 
-std::string Toned(const Cell& cell, bool color) {
-  if (!color || cell.tone() == Tone::kPlain) return cell.for_people();
-  return absl::StrCat(CodeOf(cell.tone()), cell.for_people(), kReset);
+// Returns the text of a cell, which may be cut or broken, in the cell's tone.
+std::string Toned(const std::string& text, Tone tone, bool color) {
+  if (!color || tone == Tone::kPlain) return text;
+  return absl::StrCat(CodeOf(tone), text, kReset);
+}
+
+// Returns the first `width` characters; if that is not all of them, the last ones are the mark.
+std::string CutTo(const std::string& text, size_t width, bool unicode) {
+  if (WidthOf(text) <= width) return text;
+  const std::string mark = unicode ? "…" : "...";
+  const size_t kept = width - WidthOf(mark);
+  size_t end = 0;
+  for (size_t characters = 0; end < text.size(); ++end) {
+    const bool begins_character = (text[end] & 0xC0) != 0x80;
+    if (begins_character && characters++ == kept) break;
+  }
+  return text.substr(0, end) + mark;
 }
 
 // Returns "privacyUnit" for "privacy unit".
@@ -99,51 +111,116 @@ Cell Cell::In(Tone tone) const {
   return cell;
 }
 
-void Table::PrintAligned(std::ostream& out, bool color) const {
-  std::vector<size_t> widths;
-  std::vector<bool> right;
+Cell Cell::ForPeople(const std::string& text) const {
+  Cell cell = *this;
+  cell.for_people_ = convert::Printable(text);
+  return cell;
+}
+
+Table::Column& Table::Find(const std::string& name) {
+  const auto found = std::find(columns_.begin(), columns_.end(), name);
+  return places_[static_cast<size_t>(found - columns_.begin())];
+}
+
+Table& Table::OnlyWide(const std::vector<std::string>& columns) {
+  for (const std::string& column : columns) Find(column).place = Place::kOnlyWide;
+  return *this;
+}
+
+Table& Table::IfRoom(const std::vector<std::string>& columns) {
+  for (const std::string& column : columns) Find(column).place = Place::kIfRoom;
+  return *this;
+}
+
+Table& Table::MayCut(const std::vector<std::string>& columns) {
+  for (const std::string& column : columns) Find(column).may_cut = true;
+  return *this;
+}
+
+std::vector<Table::Shown> Table::Fit(const TableStyle& style) const {
+  std::vector<Shown> shown;
   for (size_t column = 0; column < columns_.size(); ++column) {
-    size_t width = WidthOf(columns_[column]);
-    bool numbers = !rows_.empty();
+    if (places_[column].place == Place::kOnlyWide && !style.wide) continue;
+    Shown one = {.column = column, .width = WidthOf(columns_[column]), .is_right = !rows_.empty()};
     for (const std::vector<Cell>& row : rows_) {
-      width = std::max(width, WidthOf(row[column].for_people()));
-      numbers = numbers && (row[column].is_number() || row[column].for_people().empty());
+      one.width = std::max(one.width, WidthOf(row[column].for_people()));
+      one.is_right = one.is_right && (row[column].is_number() || row[column].for_people().empty());
     }
-    widths.push_back(width);
-    right.push_back(numbers);
+    shown.push_back(one);
   }
-  // `shown` is `text` with its colors, which take no width. Nothing is printed after the last text.
-  const auto print = [&](const auto& text_of, const auto& shown_of) {
+  if (style.wide || style.width == 0) return shown;
+  const auto excess = [&] {
+    size_t length = 0;
+    for (const Shown& one : shown) length += one.width + (length == 0 ? 0 : kGap);
+    const auto most = static_cast<size_t>(style.width);
+    return length > most ? length - most : 0;
+  };
+  for (size_t i = shown.size(); i-- > 0 && excess() > 0;) {
+    if (places_[shown[i].column].place != Place::kIfRoom) continue;
+    shown.erase(shown.begin() + static_cast<ptrdiff_t>(i));
+  }
+  while (const size_t over = excess()) {
+    Shown* widest = nullptr;
+    for (Shown& one : shown) {
+      if (!places_[one.column].may_cut || one.width <= kShortestCut) continue;
+      if (widest == nullptr || one.width > widest->width) widest = &one;
+    }
+    if (widest == nullptr) break;
+    widest->width = std::max(kShortestCut, widest->width - std::min(over, widest->width));
+  }
+  return shown;
+}
+
+void Table::PrintAligned(std::ostream& out, const TableStyle& style) const {
+  const std::vector<Shown> shown = Fit(style);
+  // `toned` is the text with its colors, which take no width. Nothing is printed after the last
+  // text.
+  const auto print = [&](const auto& text_of, const auto& toned) {
     std::string line;
     std::string gap;
-    for (size_t column = 0; column < columns_.size(); ++column) {
-      const std::string text = text_of(column);
-      const std::string padding = Padding(text, widths[column]);
-      if (right[column]) absl::StrAppend(&gap, padding);
+    for (const Shown& one : shown) {
+      const std::string text = CutTo(text_of(one.column), one.width, style.unicode);
+      const std::string padding = Padding(text, one.width);
+      if (one.is_right) absl::StrAppend(&gap, padding);
       if (!text.empty()) {
-        absl::StrAppend(&line, gap, shown_of(column));
+        absl::StrAppend(&line, gap, toned(text, one.column));
         gap.clear();
       }
-      absl::StrAppend(&gap, right[column] ? "" : padding, "  ");
+      absl::StrAppend(&gap, one.is_right ? "" : padding, std::string(kGap, ' '));
     }
     return line;
   };
-  const auto heading = [&](size_t i) { return absl::AsciiStrToUpper(columns_[i]); };
-  out << Bold(print(heading, heading), color) << "\n";
+  out << Bold(print([&](size_t i) { return absl::AsciiStrToUpper(columns_[i]); },
+                    [](const std::string& text, size_t) { return text; }),
+              style.color)
+      << "\n";
   for (const std::vector<Cell>& row : rows_) {
     out << print([&](size_t i) { return row[i].for_people(); },
-                 [&](size_t i) { return Toned(row[i], color); })
+                 [&](const std::string& text, size_t i) {
+                   return Toned(text, row[i].tone(), style.color);
+                 })
         << "\n";
   }
 }
 
-void Table::PrintDetails(std::ostream& out, bool color) const {
+void Table::PrintDetails(std::ostream& out, const TableStyle& style) const {
+  const auto is_shown = [&](size_t i) {
+    return style.wide || places_[i].place != Place::kOnlyWide;
+  };
   size_t width = 0;
-  for (const std::string& column : columns_) width = std::max(width, WidthOf(column));
   for (size_t i = 0; i < columns_.size(); ++i) {
-    if (rows_[0][i].for_people().empty()) continue;
-    out << Bold(columns_[i] + Padding(columns_[i], width), color) << "  "
-        << Toned(rows_[0][i], color) << "\n";
+    if (is_shown(i)) width = std::max(width, WidthOf(columns_[i]));
+  }
+  const std::string indentation(width + kGap, ' ');
+  const size_t room =
+      style.width > 0 ? std::max(static_cast<size_t>(style.width), width + 30) - width - kGap : 0;
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    const Cell& cell = rows_[0][i];
+    if (!is_shown(i) || cell.for_people().empty()) continue;
+    const std::string text = room > 0 ? Wrapped(cell.for_people(), room) : cell.for_people();
+    out << Bold(columns_[i] + Padding(columns_[i], width), style.color) << std::string(kGap, ' ')
+        << Toned(absl::StrReplaceAll(text, {{"\n", "\n" + indentation}}), cell.tone(), style.color)
+        << "\n";
   }
 }
 

@@ -1,5 +1,6 @@
 #include "client/cli/print/terminal.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -8,6 +9,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 
 namespace epsledger::cli {
 namespace {
@@ -27,6 +29,19 @@ bool LocaleIsUtf8() {
   return false;
 }
 
+// Returns the width of the terminal at the standard output.
+int WidthOfTerminal() {
+  constexpr int kUsualWidth = 80;
+  constexpr int kLeastWidth = 20;
+  int width = 0;
+  if (absl::SimpleAtoi(Variable("COLUMNS"), &width) && width >= kLeastWidth) return width;
+  winsize size = {};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= kLeastWidth) {
+    return size.ws_col;
+  }
+  return kUsualWidth;
+}
+
 }  // namespace
 
 Terminal StandardTerminal() {
@@ -41,7 +56,8 @@ Terminal StandardTerminal() {
           .cursor = cursor,
           .unicode = LocaleIsUtf8(),
           .in_is_terminal = isatty(STDIN_FILENO) == 1,
-          .err_is_terminal = isatty(STDERR_FILENO) == 1};
+          .err_is_terminal = isatty(STDERR_FILENO) == 1,
+          .width = out_is_terminal ? WidthOfTerminal() : 0};
 }
 
 }  // namespace epsledger::cli

@@ -16,13 +16,15 @@ struct Terminal {
   bool unicode = false;
   bool in_is_terminal = false;
   bool err_is_terminal = false;
+  int width = 0;  // of a line of out, in characters; 0: any
 
   // True if somebody can be asked, and can answer.
   bool is_conversation() const { return in_is_terminal && err_is_terminal; }
 };
 
 // The standard streams, as the environment describes them: NO_COLOR, TERM (unset or "dumb" means a
-// terminal that takes only characters) and the locale (LC_ALL, LC_CTYPE or LANG).
+// terminal that takes only characters), the locale (LC_ALL, LC_CTYPE or LANG), and COLUMNS, which
+// wins over the width that the terminal says. A terminal that does not say has 80.
 Terminal StandardTerminal();
 
 }  // namespace epsledger::cli

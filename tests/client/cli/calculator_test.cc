@@ -106,7 +106,7 @@ const std::vector<std::string> kCompare = {"compare", "--gaussian", "40",  "--co
                                            "100",     "--delta",    "1e-5"};
 
 TEST(Compare, PrintsEveryAccountantWithKindAndTheoremAndMarksTheWinner) {
-  const Outcome outcome = EpsctlAs("table", kCompare);
+  const Outcome outcome = EpsctlAs("wide", kCompare);
   EXPECT_EQ(outcome.code, ExitCode::kOk) << outcome.err;
   EXPECT_THAT(outcome.out, StartsWith("ACCOUNTANT"));
   for (const char* name :
@@ -128,7 +128,7 @@ TEST(Compare, SaysWhyAnAccountantCannotAnswer) {
   const v1::CompareAccountantsResponse comparison =
       FromJson<v1::CompareAccountantsResponse>(EpsctlAs("json", kCompare).out);
   ASSERT_EQ(comparison.readings_size(), 13);
-  const std::string table = EpsctlAs("table", kCompare).out;
+  const std::string table = EpsctlAs("wide", kCompare).out;
   for (const v1::AccountantReading& reading : comparison.readings()) {
     const std::string row = Row(table, v1::Accountant::Kind_Name(reading.accountant()));
     if (reading.has_guarantee()) {
@@ -139,8 +139,24 @@ TEST(Compare, SaysWhyAnAccountantCannotAnswer) {
   }
   // The accountant of Gaussian events says so of another.
   EXPECT_THAT(
-      Row(EpsctlAs("table", {"compare", "--pure-dp", "0.1", "--delta", "1e-5"}).out, "GAUSSIAN"),
+      Row(EpsctlAs("wide", {"compare", "--pure-dp", "0.1", "--delta", "1e-5"}).out, "GAUSSIAN"),
       HasSubstr("no answer"));
+}
+
+TEST(Compare, FoldsTheAccountantsWithoutAnAnswer) {
+  const v1::CompareAccountantsResponse comparison =
+      FromJson<v1::CompareAccountantsResponse>(EpsctlAs("json", kCompare).out);
+  const std::string table = EpsctlAs("table", kCompare).out;
+  EXPECT_THAT(table, Not(HasSubstr("THEOREM")));
+  const std::string folded = Row(table, "No");
+  EXPECT_THAT(folded, AllOf(StartsWith("No answer from "), HasSubstr("-o wide")));
+  for (const v1::AccountantReading& reading : comparison.readings()) {
+    const std::string& name = v1::Accountant::Kind_Name(reading.accountant());
+    EXPECT_EQ(Row(table, name).empty(), !reading.has_guarantee()) << name;
+    if (!reading.has_guarantee()) {
+      EXPECT_THAT(folded, HasSubstr(name));
+    }
+  }
 }
 
 TEST(Compare, ShowsAnApproximationAndNeverAsTheWinner) {

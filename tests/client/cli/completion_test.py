@@ -146,7 +146,7 @@ class CompletionTest(unittest.TestCase):
                 self.assertEqual(answer, wanted, line)
         self.for_each_shell(check)
         self.assertEqual(self.ask("bash", [("epsctl", "--output", "=", "ta"), ("epsctl", "--output", "=")]),
-                         [["table"], ["csv", "json", "jsonl", "table"]])
+                         [["table"], ["csv", "json", "jsonl", "table", "text", "wide"]])
         if shutil.which("zsh"):
             self.assertEqual(self.ask("zsh", [("epsctl", "--output=ta")]), [["table"]])
 

@@ -75,6 +75,12 @@ def prepare(server, folder):
                    "authors": ["Ada"]}, file)
     with open(os.path.join(folder, "history.jsonl"), "w", encoding="utf-8") as file:
         file.write('{"count": 100, "event": {"gaussian": {"noiseMultiplier": 40}}}\n')
+    # A context of the user whose home the folder is.
+    contexts = os.path.join(folder, ".config", "epsledger", "contexts.json")
+    os.makedirs(os.path.dirname(contexts))
+    with open(contexts, "w", encoding="utf-8") as file:
+        json.dump({"current": "", "contexts": {"production": {"server": "privacy.example.org:50551", "tls": True}}}, file)
+    os.chmod(contexts, 0o600)
     with open(os.path.join(folder, "scores.csv"), "w", encoding="utf-8") as file:
         for number in range(200):
             file.write("member,%d\nnon-member,%d\n" % (number + 100, number))

@@ -4,10 +4,14 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include <fstream>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_split.h"
 #include "client/cli/exit_code.h"
 #include "epsledger/v1/charge.pb.h"
 #include "epsledger/v1/guarantee.pb.h"
@@ -77,7 +81,36 @@ TEST(Glossary, FindsNamesAsPeopleWriteThem) {
   EXPECT_THAT(Explain(""), IsEmpty());
 }
 
+TEST(Glossary, KnowsEveryWorkOfTheBibliography) {
+  std::ifstream file(EPSLEDGER_SOURCE_DIR "/accounting/README.md");
+  int works = 0;
+  bool is_bibliography = false;
+  for (std::string line; std::getline(file, line);) {
+    is_bibliography = is_bibliography || line == "## Bibliography";
+    const std::vector<std::string> cells = absl::StrSplit(line, " | ");
+    if (!is_bibliography || cells.size() != 2 || cells[0] == "| key") continue;
+    const std::string key = cells[0].substr(2);
+    const std::string source = cells[1].substr(0, cells[1].size() - 2);
+    ++works;
+    for (const std::string& written : {key, "[" + key + "]", absl::AsciiStrToLower(key)}) {
+      const std::vector<const GlossaryEntry*> found = Explain(written);
+      ASSERT_THAT(found, SizeIs(1)) << written;
+      EXPECT_EQ(found[0]->text, source + ".");
+    }
+  }
+  EXPECT_GT(works, 40);
+}
+
+TEST(Glossary, KnowsTheWordsOfTheFirstHour) {
+  for (const char* word :
+       {"rdp", "RDP", "dp-sgd", "DP-SGD", "clip norm", "accountant", "gdp", "amplification",
+        "subsampling", "statement", "tenant", "neighbors", "cap", "canary"}) {
+    EXPECT_TRUE(Explains(word, GlossaryEntry::Kind::kTerm)) << word;
+  }
+}
+
 TEST(Glossary, NamesWhatMayHaveBeenMeant) {
+  EXPECT_THAT(NearMatches("cks2"), Contains("CKS20"));
   EXPECT_THAT(NearMatches("zdcp"), Contains("zcdp"));
   EXPECT_THAT(NearMatches("exhausted"), ElementsAre("budget-exhausted"));
   EXPECT_THAT(NearMatches("epsilom"), ElementsAre("epsilon"));

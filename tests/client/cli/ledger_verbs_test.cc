@@ -257,6 +257,145 @@ TEST_F(LedgerVerbsTest, WatchPrintsALineForEveryChangeAndGoesOnAfterOne) {
   Want(ExitCode::kNotFound, {"watch", "budget", "none"});
 }
 
+TEST_F(LedgerVerbsTest, WatchTellsAnEntryAsItWas) {
+  Want(ExitCode::kOk, {"budget", "freeze", "adult", "--reason", "a look"});
+  Want(ExitCode::kOk, {"budget", "thaw", "adult", "--reason", "looked"});
+  is_terminal_ = true;
+  const std::string shown = Want(ExitCode::kOk, {"watch", "budget", "adult", "--limit", "4"});
+  EXPECT_THAT(shown, HasSubstr("  adult  budget adult created: "));
+  EXPECT_THAT(shown, HasSubstr("  adult/run-1  session adult/run-1 created, ADAPTIVE"));
+  EXPECT_THAT(shown, HasSubstr("  adult  budget adult is FROZEN"));
+  EXPECT_THAT(shown, HasSubstr("a look"));
+}
+
+TEST_F(LedgerVerbsTest, ATreeIsDrawn) {
+  const auto create = [&](const std::string& name, const std::string& parent) {
+    Want(ExitCode::kOk, {"budget", "create", name, "--parent", parent, "--pure-epsilon", "1",
+                         "--relation", "add-or-remove-one", "--privacy-unit", "person"});
+  };
+  create("a", "adult");
+  create("b", "adult");
+  create("a-1", "a");
+  create("a-2", "a");
+  const std::string table = Want(ExitCode::kOk, {"budget", "tree", "adult", "-o", "table"});
+  std::vector<std::string> names;
+  std::istringstream lines(table);
+  for (std::string line; std::getline(lines, line);) {
+    names.push_back(line.substr(0, line.find("  ACTIVE")));
+  }
+  names.erase(names.begin());  // the heading
+  for (std::string& name : names) name = name.substr(0, name.find_last_not_of(' ') + 1);
+  EXPECT_THAT(names, ::testing::ElementsAre("adult", "|- a", "|  |- a-1", "|  `- a-2", "`- b"));
+  EXPECT_THAT(Want(ExitCode::kOk, {"budget", "tree", "adult", "-o", "csv"}),
+              HasSubstr("\r\nbudgets/a-2,ACTIVE,"));
+}
+
+TEST_F(LedgerVerbsTest, ADryRunChangesNothing) {
+  const auto dry = [&](std::vector<std::string> arguments) {
+    arguments.push_back("--dry-run");
+    return Run(arguments);
+  };
+  const Outcome closed = dry({"budget", "close", "adult", "--reason", "why"});
+  EXPECT_EQ(closed.code, ExitCode::kOk) << closed.err;
+  EXPECT_THAT(closed.err, HasSubstr("--dry-run: this is what would happen"));
+  EXPECT_EQ(
+      dry({"session", "create", "adult/run-2", "--relation", "add-or-remove-one", "--no-own-cap"})
+          .code,
+      ExitCode::kOk);
+  Want(ExitCode::kNotFound, {"session", "get", "adult/run-2"});
+  // Nobody is fenced, and nothing is charged.
+  const Outcome charged =
+      dry({"charge", "create", "adult/run-1", "--open-attempt", "--pure-dp", "1"});
+  EXPECT_EQ(charged.code, ExitCode::kOk) << charged.err;
+  EXPECT_THAT(charged.out, HasSubstr("stepsThatFit"));
+  Want(ExitCode::kOk, {"charge", "create", "adult/run-1", "--open-attempt", "--pure-dp", "1"});
+  EXPECT_EQ(dry({"charge", "create", "adult/run-1", "--attempt", "1", "--pure-dp", "2"}).code,
+            ExitCode::kOk);
+  EXPECT_EQ(dry({"charge", "create", "adult/run-1", "--attempt", "1", "--pure-dp", "200"}).code,
+            ExitCode::kRefused);
+  // What the server cannot be asked is not done either.
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"lease", "acquire", "adult/run-1", "--attempt", "1", "--pure-dp", "1", "--count", "2"},
+           {"lease", "acquire", "adult/run-1", "--open-attempt", "--pure-dp", "1"},
+           {"token", "create", "--role", "viewer"}}) {
+    const Outcome outcome = dry(command);
+    EXPECT_EQ(outcome.code, ExitCode::kUsage) << command[0];
+    EXPECT_THAT(outcome.err, HasSubstr("--dry-run: "));
+  }
+  const auto session = As<v1::Session>(Want(ExitCode::kOk, {"session", "get", "adult/run-1"}));
+  EXPECT_EQ(session.current_attempt(), 1);
+  EXPECT_EQ(session.accepted_charge_count(), 1);
+  EXPECT_EQ(session.refused_charge_count(), 0);
+  const auto budget = As<v1::Budget>(Want(ExitCode::kOk, {"budget", "get", "adult"}));
+  EXPECT_EQ(budget.state(), v1::Budget::ACTIVE);
+  EXPECT_EQ(budget.cells(0).spent(), 1);
+}
+
+TEST_F(LedgerVerbsTest, ARefusedChargeFencesNobody) {
+  // Nobody trains yet: the refusal is an entry of the ledger.
+  Want(ExitCode::kRefused,
+       {"charge", "create", "adult/run-1", "--open-attempt", "--pure-dp", "200"});
+  auto session = As<v1::Session>(Want(ExitCode::kOk, {"session", "get", "adult/run-1"}));
+  EXPECT_EQ(session.current_attempt(), 1);
+  EXPECT_EQ(session.refused_charge_count(), 1);
+  const Outcome refused =
+      Run({"charge", "create", "adult/run-1", "--open-attempt", "--pure-dp", "200"});
+  EXPECT_EQ(refused.code, ExitCode::kRefused);
+  EXPECT_THAT(refused.err, HasSubstr("no attempt was opened: attempt 1 goes on"));
+  session = As<v1::Session>(Want(ExitCode::kOk, {"session", "get", "adult/run-1"}));
+  EXPECT_EQ(session.current_attempt(), 1);
+  EXPECT_EQ(session.refused_charge_count(), 1);
+  Want(ExitCode::kOk, {"charge", "create", "adult/run-1", "--open-attempt", "--pure-dp", "1"});
+  session = As<v1::Session>(Want(ExitCode::kOk, {"session", "get", "adult/run-1"}));
+  EXPECT_EQ(session.current_attempt(), 2);
+}
+
+TEST_F(LedgerVerbsTest, AFileIsACopyOfWhatGetPrints) {
+  const std::string budget = Want(ExitCode::kOk, {"budget", "get", "adult"});
+  const auto copy =
+      As<v1::Budget>(Want(ExitCode::kOk, {"budget", "create", "copy", "--file", "-"}, budget));
+  EXPECT_EQ(copy.name(), "budgets/copy");
+  EXPECT_EQ(copy.cap().pure_epsilon().epsilon(), 100);
+  EXPECT_EQ(copy.privacy_unit(), "person");
+  EXPECT_EQ(copy.labels().at("team"), "vision");
+  EXPECT_EQ(copy.partition().function(), "hash(id) mod 4");
+  EXPECT_EQ(copy.accepted_charge_count(), 0);
+  // What the options say wins.
+  const auto other = As<v1::Budget>(
+      Want(ExitCode::kOk,
+           {"budget", "create", "other", "--file", "-", "--rho", "2", "--alert-at", "1"}, budget));
+  EXPECT_EQ(other.cap().zcdp().rho(), 2);
+  EXPECT_EQ(other.alert_thresholds_size(), 1);
+  const std::string session = Want(ExitCode::kOk, {"session", "get", "adult/run-1"});
+  const auto run = As<v1::Session>(
+      Want(ExitCode::kOk, {"session", "create", "adult/run-2", "--file", "-"}, session));
+  EXPECT_TRUE(run.no_own_cap());
+  EXPECT_EQ(run.group(), "sweep");
+  EXPECT_EQ(run.claim().source(), "Theorem 3");
+  const Outcome wrong = Run({"budget", "create", "x", "--file", "-"}, R"({"capp": {}})");
+  EXPECT_EQ(wrong.code, ExitCode::kUsage);
+  EXPECT_THAT(wrong.err, HasSubstr("--file -: want the proto3 JSON of epsledger.v1.Budget: capp"));
+  EXPECT_EQ(Run({"budget", "create", "x", "--file", "no-such-file"}).code, ExitCode::kUsage);
+  EXPECT_THAT(Run({"budget", "create", "x", "--file", "-"}, "{}").err, HasSubstr("cap: got none"));
+}
+
+TEST_F(LedgerVerbsTest, AStatementIsTextWhereverItIsWanted) {
+  const std::string text =
+      Want(ExitCode::kOk, {"statement", "get", "adult", "--delta", "1e-5", "-o", "text"});
+  EXPECT_THAT(text, ::testing::StartsWith("PRIVACY STATEMENT\n"));
+  EXPECT_THAT(Want(ExitCode::kOk, {"budget", "list", "-o", "text"}), ::testing::StartsWith("NAME"));
+}
+
+TEST_F(LedgerVerbsTest, NamesAreCompletedFromTheServer) {
+  Want(ExitCode::kOk, {"budget", "create", "digits", "--rho", "1", "--relation", "replace-one",
+                       "--privacy-unit", "person"});
+  EXPECT_EQ(Want(ExitCode::kOk, {"completion", "names", "budget"}), "adult\ndigits\n");
+  EXPECT_EQ(Want(ExitCode::kOk, {"completion", "names", "session"}), "adult/run-1\n");
+  const Outcome nobody = Run({"--server", "unix:no-such-socket", "completion", "names", "budget"});
+  EXPECT_EQ(nobody.code, ExitCode::kOk);
+  EXPECT_EQ(nobody.out + nobody.err, "");
+}
+
 // ---- how much is gone, read at the delta of the cap
 
 class SpentTest : public LedgerVerbsTest {
@@ -318,6 +457,62 @@ TEST_F(SpentTest, ABudgetSaysItsShareAndItsEpsilonAtItsOwnDelta) {
   const Outcome refused = Run({"budget", "guarantees", "adult"});
   EXPECT_EQ(refused.code, ExitCode::kUsage);
   EXPECT_THAT(refused.err, HasSubstr("delta: unset, want --delta in (0, 1)"));
+}
+
+TEST_F(SpentTest, ABudgetShowsTheCellThatCounts) {
+  MakeRun({"--epsilon", "2", "--delta", "1e-6"});
+  Charge("100");
+  is_terminal_ = true;
+  const auto budget =
+      As<v1::Budget>(Want(ExitCode::kOk, {"budget", "get", "people", "-o", "json"}));
+  ASSERT_FALSE(budget.all_cells_must_fit());
+  const std::string shown = Want(ExitCode::kOk, {"budget", "get", "people"});
+  const std::string wide = Want(ExitCode::kOk, {"budget", "get", "people", "-o", "wide"});
+  // One of the cells is enough: the one with the most room.
+  std::string quantity;
+  double least = 2;
+  for (const v1::CellBalance& cell : budget.cells()) {
+    const std::string& name = v1::CellBalance::Quantity_Name(cell.quantity());
+    EXPECT_THAT(wide, HasSubstr("\n" + name + " "));
+    if (cell.quantity() == v1::CellBalance::RESERVE || cell.cap() <= 0) continue;
+    if (cell.spent() / cell.cap() < least) quantity = name;
+    least = std::min(least, cell.spent() / cell.cap());
+  }
+  EXPECT_NEAR(least, budget.spent_fraction(), 1e-6);
+  const std::string cells = shown.substr(shown.find("QUANTITY"));
+  EXPECT_THAT(cells.substr(cells.find('\n')), ::testing::StartsWith("\n" + quantity + " "));
+  EXPECT_THAT(cells, HasSubstr(std::to_string(budget.cells_size() - 1) +
+                               " more cells, none with more room (-o wide)."));
+  EXPECT_THAT(shown, ::testing::Not(HasSubstr("theorem")));
+  EXPECT_THAT(wide, HasSubstr("\ntheorem "));
+}
+
+TEST_F(SpentTest, AnAcceptedChargeSaysWhatIsLeft) {
+  MakeRun({"--units", "300", "--delta", "1e-5"});
+  is_terminal_ = true;
+  std::vector<std::string> first = Step({"charge", "create"}, ".05", "100");
+  first.push_back("--open-attempt");
+  const Outcome accepted = Run(first);
+  EXPECT_EQ(accepted.code, ExitCode::kOk) << accepted.err;
+  EXPECT_THAT(accepted.err, HasSubstr("200 more such steps fit, one by one.\n"));
+  EXPECT_THAT(accepted.err, HasSubstr(" % of the cap of budgets/people is spent"));
+}
+
+TEST_F(SpentTest, ARefusalSaysTooLargeOrSpentAsItIs) {
+  MakeRun({"--epsilon", "1", "--delta", "1e-5", "--filter", "residue"});
+  Charge("10");
+  const auto charge = [&](const std::string& noise) {
+    return Run({"charge", "create", "people/run", "--attempt", "1", "--gaussian", noise});
+  };
+  // Alone, noise of 3 has an epsilon above 1 at 1e-5: no ledger of this cap accepts it.
+  EXPECT_THAT(charge("3").err, HasSubstr("by budgets/people: too large: one such step alone has an "
+                                         "epsilon of 1."));
+  // Noise of 8 fits an empty ledger of this cap, a few times.
+  Outcome last = charge("8");
+  EXPECT_EQ(last.code, ExitCode::kOk) << last.err;
+  for (int i = 0; i < 100 && last.code == ExitCode::kOk; ++i) last = charge("8");
+  EXPECT_EQ(last.code, ExitCode::kRefused);
+  EXPECT_THAT(last.err, HasSubstr("by budgets/people: spent: "));
 }
 
 TEST_F(SpentTest, ARefusalAndAPreviewSayHowMuchIsGone) {

@@ -116,6 +116,19 @@ class TerminalTest(unittest.TestCase):
         _, other = self.on_terminal("session", "get", "adult/run-1", "--delta", "1e-6")
         self.assertIn("at delta 1e-06 after 30 steps", other)
 
+    def test_lines_fit_the_terminal(self):
+        self.create("a-budget-with-a-name-of-some-length")
+        for width in ("80", "100"):
+            for command in (("budget", "get", "adult"), ("budget", "list"), ("budget", "tree", "adult"),
+                            ("session", "list", "adult"), ("session", "guarantees", "adult/run-1"),
+                            ("charge", "list", "adult/run-1"), ("ledger", "entries", "adult"), ("server", "info"),
+                            ("compare", "--gaussian", "40", "--count", "100", "--delta", "1e-5")):
+                code, shown = self.on_terminal(*command, COLUMNS=width, NO_COLOR="1")
+                self.assertEqual(code, 0, shown)
+                table = shown.split("\n\n")[0]
+                self.assertLessEqual(max(map(len, table.split("\n"))), int(width), (command, shown))
+        self.assertGreater(max(map(len, self.on_terminal("budget", "get", "adult", "-o", "wide")[1].split("\n"))), 80)
+
     def test_a_terminal_without_unicode_gets_ascii(self):
         for command in (("budget", "list"), ("session", "get", "adult/run-1")):
             code, shown = self.on_terminal(*command, LC_ALL="C")
@@ -167,7 +180,7 @@ class TerminalTest(unittest.TestCase):
 
     def test_watch_redraws_on_every_change_until_ctrl_c(self):
         for command, seen in ((("budget", "get", "adult"), "accepted"), (("session", "get", "adult/run-1"), "x gaussian 40"),
-                              (("budget", "list"), "budgets/adult")):
+                              (("budget", "list"), "adult")):
             with Screen(self.server, *command, "--watch") as screen:
                 first = screen.wait_for("Ctrl-C ends the watch.")
                 self.assertIn(seen, first)

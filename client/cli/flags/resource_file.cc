@@ -1,0 +1,70 @@
+#include "client/cli/flags/resource_file.h"
+
+#include <fstream>
+#include <istream>
+#include <iterator>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "proto/convert/field_behavior.h"
+#include "proto/convert/json_message.h"
+
+namespace epsledger::cli {
+namespace {
+
+// Clears the name and what is OUTPUT_ONLY, also in the messages inside.
+void ClearWhatTheServerSets(google::protobuf::Message* message) {
+  const google::protobuf::Reflection& reflection = *message->GetReflection();
+  std::vector<const google::protobuf::FieldDescriptor*> fields;
+  reflection.ListFields(*message, &fields);
+  for (const google::protobuf::FieldDescriptor* field : fields) {
+    if (convert::HasBehavior(*field, google::api::OUTPUT_ONLY) ||
+        convert::HasBehavior(*field, google::api::IDENTIFIER)) {
+      reflection.ClearField(message, field);
+    } else if (field->is_map() ||
+               field->cpp_type() != google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE) {
+      continue;
+    } else if (field->is_repeated()) {
+      for (int i = 0; i < reflection.FieldSize(*message, field); ++i) {
+        ClearWhatTheServerSets(reflection.MutableRepeatedMessage(message, field, i));
+      }
+    } else {
+      ClearWhatTheServerSets(reflection.MutableMessage(message, field));
+    }
+  }
+}
+
+}  // namespace
+
+void AddFileFlag(CLI::App& command, std::string& path) {
+  command
+      .add_option("--file", path,
+                  "take from this file (- for standard input) what the other options do not say: "
+                  "JSON as the verb `get` prints it with -o json")
+      ->type_name("FILE");
+}
+
+absl::Status ReadResourceFile(const std::string& path, std::istream& in,
+                              google::protobuf::Message* resource) {
+  std::string text;
+  if (path == "-") {
+    text.assign(std::istreambuf_iterator<char>(in), {});
+  } else {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--file: got ", path, ", want a file that can be read"));
+    }
+    text.assign(std::istreambuf_iterator<char>(file), {});
+  }
+  const absl::Status read = convert::ReadJsonObject(text, resource);
+  if (!read.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat("--file ", path, ": want the proto3 JSON of ",
+                                                   resource->GetDescriptor()->full_name(), ": ",
+                                                   std::string(read.message())));
+  }
+  ClearWhatTheServerSets(resource);
+  return absl::OkStatus();
+}
+
+}  // namespace epsledger::cli

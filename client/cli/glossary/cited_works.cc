@@ -1,0 +1,120 @@
+#include "client/cli/glossary/cited_works.h"
+
+namespace epsledger::cli {
+
+// The keys and titles of accounting/README.md, "Bibliography".
+std::vector<GlossaryEntry> CitedWorks() {
+  using enum GlossaryEntry::Kind;
+  return {
+      {kWork, "ACG+16", "Abadi et al., Deep learning with differential privacy, CCS 2016.", "", ""},
+      {kWork, "BBG18",
+       "Balle, Barthe, Gaboardi, Privacy amplification by subsampling, NeurIPS 2018.", "", ""},
+      {kWork, "BBGHS20",
+       "Balle, Barthe, Gaboardi, Hsu, Sato, Hypothesis testing interpretations and Renyi "
+       "differential privacy, AISTATS 2020.",
+       "", ""},
+      {kWork, "BDLS20",
+       "Bu, Dong, Long, Su, Deep learning with Gaussian differential privacy, 2020.", "", ""},
+      {kWork, "BH78", "Bretagnolle, Huber, Estimation des densites: risque minimax, 1978.", "", ""},
+      {kWork, "BS16", "Bun, Steinke, Concentrated differential privacy, TCC 2016.", "", ""},
+      {kWork, "BW18",
+       "Balle, Wang, Improving the Gaussian mechanism for differential privacy, ICML 2018.", "",
+       ""},
+      {kWork, "CKS20",
+       "Canonne, Kamath, Steinke, The discrete Gaussian for differential privacy, arXiv "
+       "2004.00010v4.",
+       "", ""},
+      {kWork, "CP34",
+       "Clopper, Pearson, The use of confidence or fiducial limits illustrated in the case of the "
+       "binomial, Biometrika 1934.",
+       "", ""},
+      {kWork, "CR21", "Cesar, Rogers, Bounding, concentrating, and truncating, ALT 2021.", "", ""},
+      {kWork, "DDR20",
+       "Dong, Durfee, Rogers, Optimal differential privacy composition for exponential mechanisms, "
+       "ICML 2020.",
+       "", ""},
+      {kWork, "DGKKM22",
+       "Doroshenko, Ghazi, Kamath, Kumar, Manurangsi, Connect the dots, PoPETs 2022.", "", ""},
+      {kWork, "DMNS06",
+       "Dwork, McSherry, Nissim, Smith, Calibrating noise to sensitivity, TCC 2006.", "", ""},
+      {kWork, "DR14", "Dwork, Roth, The algorithmic foundations of differential privacy, 2014.", "",
+       ""},
+      {kWork, "DR19",
+       "Durfee, Rogers, Practical differentially private top-k selection, NeurIPS 2019.", "", ""},
+      {kWork, "DRS19", "Dong, Roth, Su, Gaussian differential privacy, arXiv 1905.02383.", "", ""},
+      {kWork, "DRV10", "Dwork, Rothblum, Vadhan, Boosting and differential privacy, FOCS 2010.", "",
+       ""},
+      {kWork, "FS25",
+       "Feldman, Shenfeld, Privacy amplification by random allocation, arXiv 2502.08202.", "", ""},
+      {kWork, "FZ21",
+       "Feldman, Zrnic, Individual privacy accounting via a Renyi filter, NeurIPS 2021.", "", ""},
+      {kWork, "Ganesh24", "Ganesh, Tight group-level DP guarantees for DP-SGD, arXiv 2401.10294.",
+       "", ""},
+      {kWork, "Gomez25", "Gomez et al., (epsilon, delta) considered harmful, 2025.", "", ""},
+      {kWork, "GRS12",
+       "Ghosh, Roughgarden, Sundararajan, Universally utility-maximizing privacy mechanisms, 2012.",
+       "", ""},
+      {kWork, "Higham02", "Higham, Accuracy and stability of numerical algorithms, 2nd ed., 2002.",
+       "", ""},
+      {kWork, "KKBH24", "Kaissis, Kolek, Balle, Hayes, Beyond the calibration point, ICML 2024.",
+       "", ""},
+      {kWork, "Knuth97", "Knuth, The art of computer programming 2, 3rd ed., 1997.", "", ""},
+      {kWork, "KOV15",
+       "Kairouz, Oh, Viswanath, The composition theorem for differential privacy, ICML 2015.", "",
+       ""},
+      {kWork, "Loader00", "Loader, Fast and accurate computation of binomial probabilities, 2000.",
+       "", ""},
+      {kWork, "Maechler12", "Mächler, Accurately computing log(1 - exp(-|a|)), 2012.", "", ""},
+      {kWork, "Mironov17", "Mironov, Renyi differential privacy, CSF 2017.", "", ""},
+      {kWork, "MMC24",
+       "Mahloujifar, Melis, Chaudhuri, Auditing f-differential privacy in one run, arXiv "
+       "2410.22235, ICML 2025.",
+       "", ""},
+      {kWork, "MS20", "McKenna, Sheldon, Permute-and-flip, NeurIPS 2020.", "", ""},
+      {kWork, "MTZ19",
+       "Mironov, Talwar, Zhang, Renyi differential privacy of the sampled Gaussian mechanism, "
+       "arXiv 1908.10530.",
+       "", ""},
+      {kWork, "MV16",
+       "Murtagh, Vadhan, The complexity of computing the optimal composition of differential "
+       "privacy, TCC 2016.",
+       "", ""},
+      {kWork, "PS22",
+       "Papernot, Steinke, Hyperparameter tuning with Renyi differential privacy, ICLR 2022.", "",
+       ""},
+      {kWork, "RRUV16",
+       "Rogers, Roth, Ullman, Vadhan, Privacy odometers and filters, NeurIPS 2016.", "", ""},
+      {kWork, "Shevtsova10",
+       "Shevtsova, An improvement of convergence rate estimates in the Lyapunov theorem, 2010.", "",
+       ""},
+      {kWork, "SNJ23",
+       "Steinke, Nasr, Jagielski, Privacy auditing with one (1) training run, NeurIPS 2023.", "",
+       ""},
+      {kWork, "ST22",
+       "Smith, Thakurta, Fully adaptive composition for Gaussian differential privacy, arXiv "
+       "2210.17520.",
+       "", ""},
+      {kWork, "TW14",
+       "Trefethen, Weideman, The exponentially convergent trapezoidal rule, SIAM Review 2014.", "",
+       ""},
+      {kWork, "Vadhan17", "Vadhan, The complexity of differential privacy, 2017.", "", ""},
+      {kWork, "vEH14",
+       "van Erven, Harremoës, Renyi divergence and Kullback-Leibler divergence, IEEE Trans. IT "
+       "2014.",
+       "", ""},
+      {kWork, "WBK19",
+       "Wang, Balle, Kasiviswanathan, Subsampled Renyi differential privacy, AISTATS 2019.", "",
+       ""},
+      {kWork, "WRRW23",
+       "Whitehouse, Ramdas, Rogers, Wu, Fully adaptive composition in differential privacy, ICML "
+       "2023.",
+       "", ""},
+      {kWork, "ZDW22",
+       "Zhu, Dong, Wang, Optimal accounting of differential privacy via characteristic function, "
+       "AISTATS 2022.",
+       "", ""},
+      {kWork, "ZQ22", "Zhou, Qian, 2022: the moments combinations of the FSDP paper.", "", ""},
+  };
+}
+
+}  // namespace epsledger::cli

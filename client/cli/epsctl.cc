@@ -86,7 +86,7 @@ ExitCode RunEpsctl(const std::vector<std::string>& arguments, Terminal& terminal
   app.set_version_flag("--version", "epsctl " EPSLEDGER_VERSION " (API epsledger.v1)",
                        "Print the version and exit");
   app.add_flag("--dry-run", invocation.flags().dry_run,
-               "Ask what a command that changes something would do, and change nothing");
+               "Let the server check a command that changes something, and change nothing");
   AddGlobalFlags(app, invocation.flags());
   AddBudgetCommands(app, invocation);
   AddSessionCommands(app, invocation);

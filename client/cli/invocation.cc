@@ -80,7 +80,7 @@ absl::Status Invocation::CannotDryRun() {
 void Invocation::TellDryRun() {
   if (told_dry_run_) return;
   told_dry_run_ = true;
-  terminal_.err << "epsctl: --dry-run: this is what would happen; nothing is changed\n"
+  terminal_.err << "epsctl: --dry-run: the server only checks this; nothing is changed\n"
                 << std::flush;
 }
 

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
-#include <numeric>
-#include <utility>
+#include <set>
 
 #include "absl/strings/ascii.h"
 
@@ -13,20 +11,26 @@ namespace {
 
 constexpr size_t kMostWords = 5;
 
-// Returns the fewest insertions, deletions and replacements that turn one into the other
-// (Levenshtein).
+// Returns the fewest insertions, deletions, replacements and swaps of neighbors that turn one into
+// the other, no letter being changed twice (optimal string alignment).
 size_t EditDistance(std::string_view one, std::string_view other) {
-  std::vector<size_t> row(other.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < one.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i + 1);
-    for (size_t j = 0; j < other.size(); ++j) {
-      const size_t replaced = diagonal + (one[i] == other[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+  // The distances between the first i letters of one and the first j letters of the other.
+  std::vector<std::vector<size_t>> distance(one.size() + 1, std::vector<size_t>(other.size() + 1));
+  for (size_t i = 0; i <= one.size(); ++i) {
+    for (size_t j = 0; j <= other.size(); ++j) {
+      size_t& least = distance[i][j];
+      if (i == 0 || j == 0) {
+        least = i + j;
+        continue;
+      }
+      least = std::min({distance[i - 1][j] + 1, distance[i][j - 1] + 1,
+                        distance[i - 1][j - 1] + (one[i - 1] == other[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && one[i - 1] == other[j - 2] && one[i - 2] == other[j - 1]) {
+        least = std::min(least, distance[i - 2][j - 2] + 1);
+      }
     }
   }
-  return row.back();
+  return distance[one.size()][other.size()];
 }
 
 }  // namespace
@@ -34,22 +38,19 @@ size_t EditDistance(std::string_view one, std::string_view other) {
 std::vector<std::string> NearWords(std::string_view typed,
                                    const std::vector<std::string>& candidates) {
   const std::string word = absl::AsciiStrToLower(std::string(typed));
-  const size_t most = word.size() <= 3 ? 1 : std::max<size_t>(2, word.size() / 3);
-  std::map<std::string, size_t> distances;
+  size_t least = word.size() <= 3 ? 1 : std::max<size_t>(2, word.size() / 3);
+  std::set<std::string> nearest;
   for (const std::string& candidate : candidates) {
     const std::string lower = absl::AsciiStrToLower(candidate);
     const bool is_part = word.size() >= 3 && lower.find(word) != lower.npos;
     const size_t distance = is_part ? 1 : EditDistance(word, lower);
-    if (distance <= most) distances[candidate] = distance;
+    if (distance > least) continue;
+    if (distance < least) nearest.clear();
+    least = distance;
+    nearest.insert(candidate);
   }
-  std::vector<std::pair<size_t, std::string>> near;
-  near.reserve(distances.size());
-  for (const auto& [candidate, distance] : distances) near.emplace_back(distance, candidate);
-  std::sort(near.begin(), near.end());
-  std::vector<std::string> words;
-  for (const auto& [distance, candidate] : near) {
-    if (words.size() < kMostWords) words.push_back(candidate);
-  }
+  std::vector<std::string> words(nearest.begin(), nearest.end());
+  if (words.size() > kMostWords) words.resize(kMostWords);
   return words;
 }
 

@@ -7,10 +7,11 @@
 
 namespace epsledger::cli {
 
-// Returns the candidates that `typed` may stand for, the nearest first, each once; at most five.
-// A candidate is near if `typed` has three letters or more and is a part of it, or if few
-// insertions, deletions and replacements turn one into the other: one for up to three letters,
-// otherwise two or a third of the letters.
+// Returns the candidates that `typed` most probably stands for: those at the least distance, if
+// that is small; each once, in alphabetical order, at most five. The distance is the number of
+// letters to insert, delete, replace, or swap with their neighbor. A candidate that contains
+// `typed`, of three letters or more, is at distance 1. Small is 1 for up to three letters,
+// otherwise 2 or a third of the letters. Case does not matter.
 std::vector<std::string> NearWords(std::string_view typed,
                                    const std::vector<std::string>& candidates);
 

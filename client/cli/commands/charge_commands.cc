@@ -164,11 +164,10 @@ void CreateCharge(Invocation& invocation, const CreateChargeFlags& flags) {
   if (!session.ok()) return invocation.Fail(session.status(), CallKind::kRead);
   const absl::StatusOr<v1::CountedEvent> event = flags.event.ToCheckedMessage();
   if (!event.ok()) return invocation.Fail(event.status(), CallKind::kRead);
-  if (invocation.flags().dry_run && flags.attempt.open_attempt) {
-    // The attempt that would charge is not there to ask for.
-    return PreviewOf(invocation, *session, *event);
-  }
-  if (flags.attempt.open_attempt && WouldFenceInVain(invocation, *session, *event)) return;
+  const bool opens = flags.attempt.open_attempt && !flags.attempt.attempt.has_value();
+  // The attempt that would charge is not there to ask for.
+  if (opens && invocation.flags().dry_run) return PreviewOf(invocation, *session, *event);
+  if (opens && WouldFenceInVain(invocation, *session, *event)) return;
   const std::optional<std::string> attempt = flags.attempt.AttemptName(invocation, *session);
   if (!attempt.has_value()) return;
   const absl::StatusOr<Connection*> connection = invocation.Connect();

@@ -99,21 +99,10 @@ void SetContext(Invocation& invocation, const std::string& name, const std::stri
   });
 }
 
-}  // namespace
-
-void AddConfigCommands(CLI::App& app, Invocation& invocation) {
-  CLI::App* config =
-      app.add_subcommand("config", "Contexts: servers by name, with how to reach them");
-  config->require_subcommand(1);
-  config->fallthrough();
-  config->footer(
-      "They are in EPSLEDGER_CONFIG, or else in epsledger/contexts.json of XDG_CONFIG_HOME or\n"
-      "~/.config. A context names the file of a token and never holds the token. It is used if\n"
-      "--context says it, or if it is the current one and nobody says a --server.");
-
+void AddConfigSet(CLI::App& config, Invocation& invocation) {
   auto name = std::make_shared<std::string>();
   auto tenant = std::make_shared<std::string>();
-  CLI::App* set = config->add_subcommand(
+  CLI::App* set = config.add_subcommand(
       "set",
       "Make or replace a context: of --server, --tls, --tls-ca, --tls-cert, --tls-key and "
       "--token-file as they are said here; the first one becomes the current one");
@@ -127,8 +116,11 @@ void AddConfigCommands(CLI::App& app, Invocation& invocation) {
       "  epsctl config set production --server privacy.example.org:50551 --tls \\\n"
       "      --token-file ~/.config/epsledger/production.token --tenant acme");
   set->callback([&invocation, name, tenant] { SetContext(invocation, *name, *tenant); });
+}
 
-  CLI::App* use = config->add_subcommand("use", "Make a context the current one");
+void AddConfigUse(CLI::App& config, Invocation& invocation) {
+  auto name = std::make_shared<std::string>();
+  CLI::App* use = config.add_subcommand("use", "Make a context the current one");
   use->fallthrough();
   use->add_option("name", *name, "of a context")->required();
   use->footer("Example:\n  epsctl config use production");
@@ -139,8 +131,11 @@ void AddConfigCommands(CLI::App& app, Invocation& invocation) {
       return absl::OkStatus();
     });
   });
+}
 
-  CLI::App* remove = config->add_subcommand("remove", "Forget a context");
+void AddConfigRemove(CLI::App& config, Invocation& invocation) {
+  auto name = std::make_shared<std::string>();
+  CLI::App* remove = config.add_subcommand("remove", "Forget a context");
   remove->fallthrough();
   remove->add_option("name", *name, "of a context")->required();
   remove->footer("Example:\n  epsctl config remove production");
@@ -151,8 +146,10 @@ void AddConfigCommands(CLI::App& app, Invocation& invocation) {
       return absl::OkStatus();
     });
   });
+}
 
-  CLI::App* list = config->add_subcommand("list", "List the contexts");
+void AddConfigList(CLI::App& config, Invocation& invocation) {
+  CLI::App* list = config.add_subcommand("list", "List the contexts");
   list->fallthrough();
   list->footer("Example:\n  epsctl config list");
   list->callback([&invocation] {
@@ -160,6 +157,23 @@ void AddConfigCommands(CLI::App& app, Invocation& invocation) {
     if (!file.ok()) return invocation.FailOffline(file.status());
     PrintContexts(invocation, *file);
   });
+}
+
+}  // namespace
+
+void AddConfigCommands(CLI::App& app, Invocation& invocation) {
+  CLI::App* config =
+      app.add_subcommand("config", "Contexts: servers by name, with how to reach them");
+  config->require_subcommand(1);
+  config->fallthrough();
+  config->footer(
+      "They are in EPSLEDGER_CONFIG, or else in epsledger/contexts.json of XDG_CONFIG_HOME or\n"
+      "~/.config. A context names the file of a token and never holds the token. It is used if\n"
+      "--context says it, or if it is the current one and nobody says a --server.");
+  AddConfigSet(*config, invocation);
+  AddConfigUse(*config, invocation);
+  AddConfigRemove(*config, invocation);
+  AddConfigList(*config, invocation);
 }
 
 }  // namespace epsledger::cli

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <google/protobuf/util/time_util.h>
@@ -110,7 +111,9 @@ void Entries(Invocation& invocation, const EntriesFlags& flags) {
   Table table({"sequence", "time", "who", "description"});
   table.IfRoom({"who"}).MayCut({"description"});
   for (const v1::AuditEntry* entry : entries) {
-    table.AddRow({entry->sequence(), google::protobuf::util::TimeUtil::ToString(entry->time()),
+    const std::string time = google::protobuf::util::TimeUtil::ToString(entry->time());
+    constexpr size_t kSeconds = std::string_view("2026-01-02T03:04:05").size();
+    table.AddRow({entry->sequence(), Cell(time).ForPeople(time.substr(0, kSeconds) + "Z"),
                   WhoOf(*entry), entry->description()});
   }
   invocation.Print({.messages = {entries.begin(), entries.end()},

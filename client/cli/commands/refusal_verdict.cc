@@ -72,8 +72,9 @@ std::string WhyNoneFits(const v1::Budget& budget, const v1::MechanismEvent& even
            "noise, or for a larger budget.";
   }
   if (budget.spent_fraction() >= 1) return "spent: nothing of the cap is left.";
-  return absl::StrCat("spent: ", RoundedNumber(100 * budget.spent_fraction(), Rounding::kUp, 3),
-                      " % of the cap is gone, and what is left is less than one such step. Ask for "
+  return absl::StrCat("too large for what is left: ",
+                      RoundedNumber(100 * budget.spent_fraction(), Rounding::kUp, 3),
+                      " % of the cap is spent, and not one such step fits into the rest. Ask for "
                       "more noise, or stop.");
 }
 

@@ -29,7 +29,7 @@ std::string_view KindName(GlossaryEntry::Kind kind);
 // unknown.
 std::vector<const GlossaryEntry*> Explain(std::string_view word);
 
-// Returns the names that `word` may stand for, the nearest first, each once; at most five.
+// Returns the names that `word` most probably stands for (NearWords).
 std::vector<std::string> NearMatches(std::string_view word);
 
 }  // namespace epsledger::cli

@@ -68,6 +68,7 @@ Table ShortBudgetTable(const std::vector<const v1::Budget*>& budgets, const Invo
   columns.insert(columns.end(), {"accepted", "refused"});
   if (invocation.IsWide()) columns.insert(columns.end(), {"relation", "privacy unit", kTheorem});
   Table table(std::move(columns));
+  if (invocation.DrawsCharts()) table.IfRoom({"of the cap"});
   table.IfRoom({"accepted", "refused"}).MayCut({"cap"});
   for (size_t i = 0; i < budgets.size(); ++i) {
     const v1::Budget& budget = *budgets[i];

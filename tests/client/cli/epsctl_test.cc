@@ -367,7 +367,7 @@ TEST_F(EpsctlTest, AWrongWordIsNamedWithWhatMayHaveBeenMeant) {
   EXPECT_THAT(error({"tree", "adult"}), HasSubstr("want a noun before it: budget."));
   EXPECT_THAT(error({"server", "quite-another-word"}), HasSubstr("want one of info, health, who"));
   EXPECT_THAT(error({"budget", "list", "--outptu", "json"}),
-              StartsWith("epsctl: epsctl budget list: got --outptu, want perhaps --output."));
+              StartsWith("epsctl: list: got --outptu, want perhaps --output."));
   EXPECT_THAT(error({"budget", "list", "--quite-another-option=3"}),
               HasSubstr("got --quite-another-option, which is not one of its options"));
   EXPECT_THAT(error({"budget", "lst", "--help"}), HasSubstr("want perhaps list"));

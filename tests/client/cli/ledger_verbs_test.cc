@@ -297,7 +297,7 @@ TEST_F(LedgerVerbsTest, ADryRunChangesNothing) {
   };
   const Outcome closed = dry({"budget", "close", "adult", "--reason", "why"});
   EXPECT_EQ(closed.code, ExitCode::kOk) << closed.err;
-  EXPECT_THAT(closed.err, HasSubstr("--dry-run: this is what would happen"));
+  EXPECT_THAT(closed.err, HasSubstr("--dry-run: the server only checks this"));
   EXPECT_EQ(
       dry({"session", "create", "adult/run-2", "--relation", "add-or-remove-one", "--no-own-cap"})
           .code,
@@ -512,7 +512,7 @@ TEST_F(SpentTest, ARefusalSaysTooLargeOrSpentAsItIs) {
   EXPECT_EQ(last.code, ExitCode::kOk) << last.err;
   for (int i = 0; i < 100 && last.code == ExitCode::kOk; ++i) last = charge("8");
   EXPECT_EQ(last.code, ExitCode::kRefused);
-  EXPECT_THAT(last.err, HasSubstr("by budgets/people: spent: "));
+  EXPECT_THAT(last.err, HasSubstr("by budgets/people: too large for what is left: "));
 }
 
 TEST_F(SpentTest, ARefusalAndAPreviewSayHowMuchIsGone) {

@@ -121,7 +121,7 @@ class TerminalTest(unittest.TestCase):
         for width in ("80", "100"):
             for command in (("budget", "get", "adult"), ("budget", "list"), ("budget", "tree", "adult"),
                             ("session", "list", "adult"), ("session", "guarantees", "adult/run-1"),
-                            ("charge", "list", "adult/run-1"), ("ledger", "entries", "adult"), ("server", "info"),
+                            ("charge", "list", "adult/run-1"), ("ledger", "entries", "adult"),
                             ("compare", "--gaussian", "40", "--count", "100", "--delta", "1e-5")):
                 code, shown = self.on_terminal(*command, COLUMNS=width, NO_COLOR="1")
                 self.assertEqual(code, 0, shown)

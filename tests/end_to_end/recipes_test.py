@@ -118,6 +118,7 @@ EXPECTED = [
     ("epsctl session guarantees ", bounds),
     ("epsctl compare ", is_json),
     ("epsctl calibrate ", is_json),
+    ("epsctl attack ", is_json),
     ("epsctl curve ", is_json),
     ("epsctl audit --help", words),
     ("epsctl audit --method ", is_json),

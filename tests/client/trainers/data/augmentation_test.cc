@@ -11,7 +11,7 @@
 namespace epsledger::trainers {
 namespace {
 
-constexpr int kSide = 28;
+constexpr int kImageSide = 28;
 
 LabeledImages BlackImages(Eigen::Index side, Eigen::Index count, Eigen::Index channels = 1) {
   return {.channels = channels,
@@ -24,9 +24,9 @@ LabeledImages BlackImages(Eigen::Index side, Eigen::Index count, Eigen::Index ch
 // A blob at (cy, cx) with these variances and no mixed moment.
 void PaintBlob(LabeledImages& images, Eigen::Index record, double cy, double cx, double vy,
                double vx) {
-  for (int y = 0; y < kSide; ++y) {
-    for (int x = 0; x < kSide; ++x) {
-      images.pixels(y * kSide + x, record) = static_cast<float>(
+  for (int y = 0; y < kImageSide; ++y) {
+    for (int x = 0; x < kImageSide; ++x) {
+      images.pixels(y * kImageSide + x, record) = static_cast<float>(
           0.9 * std::exp(-(y - cy) * (y - cy) / (2 * vy) - (x - cx) * (x - cx) / (2 * vx)));
     }
   }
@@ -42,17 +42,17 @@ struct BlobShape {
 BlobShape ShapeOf(const Eigen::VectorXf& pixels) {
   const double total = pixels.cast<double>().sum();
   BlobShape shape;
-  for (int i = 0; i < kSide * kSide; ++i) {
-    shape.cy += static_cast<double>(pixels[i]) / total * (i / kSide);
-    shape.cx += static_cast<double>(pixels[i]) / total * (i % kSide);
+  for (int i = 0; i < kImageSide * kImageSide; ++i) {
+    shape.cy += static_cast<double>(pixels[i]) / total * (i / kImageSide);
+    shape.cx += static_cast<double>(pixels[i]) / total * (i % kImageSide);
   }
   double yy = 0;
   double yx = 0;
   double xx = 0;
-  for (int i = 0; i < kSide * kSide; ++i) {
+  for (int i = 0; i < kImageSide * kImageSide; ++i) {
     const double p = static_cast<double>(pixels[i]) / total;
-    const double dy = i / kSide - shape.cy;
-    const double dx = i % kSide - shape.cx;
+    const double dy = i / kImageSide - shape.cy;
+    const double dx = i % kImageSide - shape.cx;
     yy += p * dy * dy;
     yx += p * dy * dx;
     xx += p * dx * dx;
@@ -66,7 +66,7 @@ BlobShape ShapeOf(const Eigen::VectorXf& pixels) {
 // most of them.
 TEST(AugmentedView, TurnsScalesAndShiftsWithinThePublicRanges) {
   constexpr int kImages = 60;
-  LabeledImages images = BlackImages(kSide, kImages);
+  LabeledImages images = BlackImages(kImageSide, kImages);
   for (int i = 0; i < kImages; ++i) PaintBlob(images, i, 13.5, 13.5, 12 + 0.01 * i, 4);
   const LabeledImages views = AugmentedView(images, 1);
   EXPECT_EQ(views.labels, images.labels);
@@ -91,13 +91,13 @@ TEST(AugmentedView, TurnsScalesAndShiftsWithinThePublicRanges) {
   EXPECT_GE(sizes[0], 1 - kLargestScaling - 0.01);
   EXPECT_LE(sizes[1], 1 + kLargestScaling + 0.01);
   EXPECT_GE(sizes[1] - sizes[0], 1.5 * kLargestScaling);
-  EXPECT_GE(shifts[0], -kSide * kLargestShift - 0.02);
-  EXPECT_LE(shifts[1], kSide * kLargestShift + 0.02);
-  EXPECT_GE(shifts[1] - shifts[0], 1.5 * kSide * kLargestShift);
+  EXPECT_GE(shifts[0], -kImageSide * kLargestShift - 0.02);
+  EXPECT_LE(shifts[1], kImageSide * kLargestShift + 0.02);
+  EXPECT_GE(shifts[1] - shifts[0], 1.5 * kImageSide * kLargestShift);
 }
 
 TEST(AugmentedView, NumbersGiveOtherViewsAndTheSameNumberTheSame) {
-  LabeledImages images = BlackImages(kSide, 1);
+  LabeledImages images = BlackImages(kImageSide, 1);
   PaintBlob(images, 0, 12, 15, 12, 4);
   const Eigen::MatrixXf one = AugmentedView(images, 1).pixels;
   EXPECT_EQ(AugmentedView(images, 1).pixels, one);
@@ -115,12 +115,12 @@ TEST(AugmentedView, BlackStaysBlackAndPixelsStayInTheirRange) {
 }
 
 TEST(AugmentedView, ChannelsMoveTogether) {
-  LabeledImages images = BlackImages(kSide, 1, 2);
-  LabeledImages one = BlackImages(kSide, 1);
+  LabeledImages images = BlackImages(kImageSide, 1, 2);
+  LabeledImages one = BlackImages(kImageSide, 1);
   PaintBlob(one, 0, 10, 17, 9, 5);
   images.pixels.col(0) << one.pixels.col(0), one.pixels.col(0);
   const Eigen::VectorXf view = AugmentedView(images, 1).pixels.col(0);
-  EXPECT_EQ(view.head(kSide * kSide), view.tail(kSide * kSide));
+  EXPECT_EQ(view.head(kImageSide * kImageSide), view.tail(kImageSide * kImageSide));
 }
 
 // What the proof rests on: a view is the same bits, whatever other images there are and wherever

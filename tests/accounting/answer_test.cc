@@ -31,8 +31,8 @@ TEST(Answer, ValidatesEveryFieldOfTheQuestion) {
             "query.epsilonAtLogDelta: got 1, want in [-inf, 0]");
   EXPECT_EQ(Message(with(DeltaAtEpsilon{kInfinity})),
             "query.deltaAtEpsilon: got Infinity, want in (-inf, inf)");
-  EXPECT_EQ(Message(with(RenyiDivergenceAtOrder{1})),
-            "query.renyiDivergenceAtOrder: got 1, want in (1, inf)");
+  EXPECT_EQ(Message(with(RenyiDivergenceAtOrder{0.5})),
+            "query.renyiDivergenceAtOrder: got 0.5, want in [1, inf]");
   EXPECT_EQ(Message(with(TypeTwoErrorAt{-1})), "query.typeTwoErrorAt: got -1, want in [0, 1]");
   EXPECT_EQ(Message(with(GaussianDpMu{0})), "query.gaussianDpMu.alphaMin: got 0, want in (0, 0.5)");
   EXPECT_EQ(Message(with(Calibrate{-1, 0.1})), "query.calibrate.epsilon: got -1, want in [0, inf)");

@@ -163,8 +163,9 @@ TEST(ProfilesOf, RefusesWhatIsNotProved) {
   const MechanismEvent gaussian = Gaussian{1};
   EXPECT_FALSE(Profiles(RandomizedResponse{0.5, 2}, kAddOrRemove).ok());
   EXPECT_TRUE(Profiles(RandomizedResponse{0.5, 2}, kReplace).ok());
-  for (const MechanismEvent& event : {MechanismEvent(RandomAllocation{10, 1, gaussian}),
-                                      MechanismEvent(RepeatAndSelect{gaussian, 3, 1}),
+  EXPECT_EQ(Profiles(RandomAllocation{10, 1, gaussian}, kReplace).status().code(),
+            absl::StatusCode::kUnimplemented);
+  for (const MechanismEvent& event : {MechanismEvent(RepeatAndSelect{gaussian, 3, 1}),
                                       MechanismEvent(BandedMatrixFactorization{1, 2, 10, 0.1})}) {
     EXPECT_EQ(Profiles(event, kAddOrRemove).status().code(), absl::StatusCode::kUnimplemented);
   }

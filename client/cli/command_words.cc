@@ -60,11 +60,11 @@ absl::Status WrongWord(const CLI::App& command, const std::string& word) {
 
 absl::Status WrongOption(const CLI::App& command, const std::string& name) {
   const std::vector<std::string> near = NearWords(name, LongOptionsOf(command));
-  return absl::InvalidArgumentError(
-      absl::StrCat(CommandPath(command), ": got ", name, ", ",
-                   near.empty() ? "which is not one of its options"
-                                : absl::StrCat("want perhaps ", absl::StrJoin(near, ", ")),
-                   ". `", CommandPath(command), " --help` shows what there is."));
+  return absl::InvalidArgumentError(absl::StrCat(
+      command.get_parent() == nullptr ? "options" : command.get_name(), ": got ", name, ", ",
+      near.empty() ? "which is not one of its options"
+                   : absl::StrCat("want perhaps ", absl::StrJoin(near, ", ")),
+      ". `", CommandPath(command), " --help` shows what there is."));
 }
 
 }  // namespace

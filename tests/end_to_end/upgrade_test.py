@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import unittest
+import urllib.error
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..", "..")
@@ -137,14 +138,16 @@ class Upgrade(unittest.TestCase):
         """The next charge is accepted or refused, as ever, and the chain goes on from the old head."""
         before = int(said["head"]["sequence"])
         active = [name for name, answer in said.items() if "/sessions/" in name and answer.get("state") == "ACTIVE"]
-        attempts = 0
         for name in active:
-            answer = server.ctl("charge", "create", name.removeprefix("budgets/").replace("/sessions/", "/"), "--open-attempt",
-                              "--charge-id", "after-the-upgrade", *GAUSSIAN, "-o", "json", expect=None)
-            # What would be refused opens no attempt: epsctl asks first.
-            attempts += '"decision": "ACCEPTED"' in answer
+            attempt = server.post("SessionService/OpenAttempt", {"session": name})["name"]
+            charge = {"attempt": attempt, "chargeId": "after-the-upgrade", "count": "1",
+                      "event": {"gaussian": {"noiseMultiplier": 50}}}
+            try:
+                self.assertEqual(server.post("ChargeService/Charge", charge)["decision"], "ACCEPTED")
+            except urllib.error.HTTPError as refusal:
+                self.assertIn(b"REFUSED", refusal.read())
         after = int(server.post("AuditService/GetLedgerHead", {"budget": root})["sequence"])
-        self.assertGreaterEqual(after, before + 2 * attempts)  # an attempt, and what became of the charge
+        self.assertGreaterEqual(after, before + 2 * len(active))  # an attempt, and what became of the charge
         server.stop()
         self.assertIn(root + ": verified, %d entries" % after, epsledgerd("ledger", "verify", "--data-dir", server.data_dir))
 

@@ -20,7 +20,7 @@ using NoThrow = policies::policy<policies::domain_error<policies::ignore_error>,
                                  policies::evaluation_error<policies::ignore_error>>;
 
 // The incomplete beta function of the library, with its counts below 1e9, is off by far less; the
-// tests compare with 512 bits.
+// tests compare with 64-bit mantissas.
 constexpr double kBetaError = 1e-11;
 // The error of a difference of two of them, as a share of their sum.
 constexpr double kRelativeError = 1e-9;

@@ -10,8 +10,8 @@
 namespace epsledger::accounting {
 
 // The largest profile of one partition whose noisy size is released if it reaches the threshold
-// (accounting/analytics/README.md, "Partitions"). With p as LogKeptAlone says and delta_noise the
-// profile of the noise, which is its own reverse,
+// (accounting/analytics/README.md, "Partitions"). With p = e^log_kept, the probability with which a
+// partition of one unit is released, and delta_noise the profile of the noise,
 //   remove: max(delta_noise(epsilon), p)                               for epsilon >= log(1 - p),
 //   add:    max(delta_noise(epsilon), 1 - e^epsilon (1 - p)).
 // It is the supremum over all sizes of the partition; for a single partition nothing smaller holds.

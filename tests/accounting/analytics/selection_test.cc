@@ -117,7 +117,7 @@ TEST(NoisyMax, KnowsHowFarScoresMove) {
 double AnswersProbability(const AboveThreshold& event, const std::vector<double>& queries,
                           const std::vector<bool>& answers) {
   double sum = 0;
-  const double h = 2e-3;
+  const double h = 2e-2;
   for (double rho = -40 + h / 2; rho < 40; rho += h) {
     double product = DensityOf(Noise::kLaplace, rho);
     const double threshold = rho * event.threshold_noise_multiplier;

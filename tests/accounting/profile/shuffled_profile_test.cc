@@ -14,45 +14,69 @@
 namespace epsledger::accounting {
 namespace {
 
-double LogBinomial(double n, double k) {
-  return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1);
-}
-
-// H_x of the pair, outcome by outcome, from its definition.
-double PairDelta(double epsilon0, int reports, double epsilon) {
-  const double q = 1 / (std::exp(epsilon0) + 1), x = std::exp(epsilon);
-  const double others = reports - 1, clone = std::exp(-epsilon0);
-  double sum = 0;
-  for (int c = 0; c <= reports - 1; ++c) {
-    const double clones =
-        std::exp(LogBinomial(others, c) - c * epsilon0 + (others - c) * std::log1p(-clone));
-    const auto fair = [&](int a) {
-      return a < 0 || a > c ? 0 : std::exp(LogBinomial(c, a) - c * std::log(2.0));
-    };
-    for (int first = 0; first <= c + 1; ++first) {
-      const double p = (1 - q) * fair(first - 1) + q * fair(first);
-      const double r = q * fair(first - 1) + (1 - q) * fair(first);
-      sum += clones * std::max(0.0, p - x * r);
+// H_x of the pair, outcome by outcome, from its definition, with 64-bit mantissas. With t reports
+// of the two kinds, n of the first, b(n-1) = w n and b(n) = w (t - n), w = (t-1)! 2^-(t-1) / (n!
+// (t-n)!).
+long double PairDelta(double epsilon0, int64_t reports, double epsilon) {
+  const long double e0 = epsilon0, e = epsilon, others = static_cast<long double>(reports - 1);
+  const long double q = 1 / (std::exp(e0) + 1);
+  const long double won = q * std::exp(e) * std::expm1(e0 - e), lost = q * std::expm1(e0 + e);
+  const long double mean = others * std::exp(-e0);
+  const long double spread = 40 * std::sqrt(mean * -std::expm1(-e0)) + 40;
+  long double sum = 0;
+  for (long double c = std::max(0.0L, std::floor(mean - spread));
+       c <= std::min(others, mean + spread); ++c) {
+    const long double log_clones = std::lgamma(others + 1) - std::lgamma(c + 1) -
+                                   std::lgamma(others - c + 1) - c * e0 +
+                                   (others - c) * std::log(-std::expm1(-e0));
+    const long double t = c + 1, reach = 20 * std::sqrt(t) + 2;
+    for (long double n = std::max(0.0L, std::floor(t / 2 - reach)); n <= std::min(t, t / 2 + reach);
+         ++n) {
+      const long double more = won * n - lost * (t - n);
+      if (!(more > 0)) continue;
+      sum += std::exp(log_clones + std::lgamma(t) - std::lgamma(n + 1) - std::lgamma(t - n + 1) -
+                      c * std::log(2.0L)) *
+             more;
     }
   }
   return sum;
 }
 
+void ExpectPair(double epsilon0, int64_t reports, double epsilon) {
+  const long double truth = PairDelta(epsilon0, reports, epsilon);
+  const Bounds log_delta = ShuffledProfile(epsilon0, reports).LogDelta(epsilon);
+  const std::string what = std::to_string(epsilon0) + " " + std::to_string(reports) + " " +
+                           std::to_string(epsilon / epsilon0);
+  const long double lower = std::exp(static_cast<long double>(log_delta.lower));
+  const long double upper = std::exp(static_cast<long double>(log_delta.upper));
+  EXPECT_LE(lower, truth * (1 + 1e-11L)) << what;
+  EXPECT_GE(upper, truth * (1 - 1e-11L)) << what;
+  EXPECT_NEAR(static_cast<double>(upper / truth), 1, 1e-7) << what;
+}
+
 TEST(ShuffledProfile, IsThatOfThePairWhereEveryNumberOfClonesCounts) {
   for (const double epsilon0 : {0.1, 1.0, 3.0}) {
-    for (const int reports : {1, 2, 7, 40}) {
-      const ShuffledProfile profile(epsilon0, reports);
-      for (const double part : {-1.5, -0.9, -0.3, 0.0, 0.2, 0.5, 0.9, 0.999, 1.0}) {
-        const double epsilon = part * epsilon0;
-        const double truth = PairDelta(epsilon0, reports, epsilon);
-        const Bounds log_delta = profile.LogDelta(epsilon);
-        const std::string what =
-            std::to_string(epsilon0) + " " + std::to_string(reports) + " " + std::to_string(part);
-        EXPECT_LE(std::exp(log_delta.lower), truth + 1e-12) << what;
-        EXPECT_GE(std::exp(log_delta.upper), truth - 1e-12) << what;
-        EXPECT_NEAR(std::exp(log_delta.upper), truth, 1e-8) << what;
+    for (const int reports : {1, 2, 7, 60}) {
+      for (const double part : {0.0, 0.2, 0.5, 0.9, 0.999}) {
+        ExpectPair(epsilon0, reports, part * epsilon0);
       }
     }
+  }
+  // At a tiny epsilon0 nearly every other record is a clone: long tails of the fair coin.
+  for (const int64_t reports : {1000, 1'000'000}) {
+    const double scale = 1e-9 / std::sqrt(static_cast<double>(reports));
+    for (const double deviations : {0.0, 0.5, 2.0, 6.0}) {
+      ExpectPair(1e-9, reports, deviations * scale);
+    }
+  }
+}
+
+TEST(ShuffledProfile, IsItsOwnReverse) {
+  const ShuffledProfile profile(1, 20);
+  for (const double epsilon : {0.1, 0.7, 0.99, 1.5}) {
+    const double x = std::exp(-epsilon);
+    const double reverse = 1 - x + x * std::exp(profile.LogDelta(epsilon).upper);
+    EXPECT_NEAR(std::exp(profile.LogDelta(-epsilon).upper), reverse, 1e-9) << epsilon;
   }
 }
 
@@ -61,7 +85,7 @@ TEST(ShuffledProfile, RoundsTheNumberOfClonesDownAndLosesLittle) {
   const int reports = 3000;
   const ShuffledProfile profile(epsilon0, reports);
   for (const double epsilon : {0.0, 0.05, 0.1, 0.2, 0.4}) {
-    const double truth = PairDelta(epsilon0, reports, epsilon);
+    const double truth = static_cast<double>(PairDelta(epsilon0, reports, epsilon));
     const double upper = std::exp(profile.LogDelta(epsilon).upper);
     EXPECT_GE(upper, truth * (1 - 1e-9)) << epsilon;
     EXPECT_LE(upper, truth * 1.15) << epsilon << " truth " << truth;

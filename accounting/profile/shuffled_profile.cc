@@ -29,8 +29,11 @@ constexpr double kNegligible = 1e-290;
 // Up to this many clones have a block each.
 constexpr double kSingles = 64;
 constexpr double kStepsPerDeviation = 6;
-constexpr double kBulk = 8;       // deviations below the mean that have blocks of one step
-constexpr double kFarthest = 38;  // beyond, probabilities are below the smallest double
+constexpr double kBulk = 8;  // deviations below the mean that have blocks of one step
+// Beyond this many deviations and records below the mean, probabilities are below the smallest
+// double: those of a normal law, and those of a Poisson law of a small mean, as 1 / 170! = 1e-307.
+constexpr double kFarthest = 38;
+constexpr double kFarthestRecords = 170;
 
 // P[Binomial(trials, p) < successes] and its complement, for 0 < successes <= trials.
 double Below(double trials, double p, double successes) {
@@ -66,7 +69,7 @@ ShuffledProfile::ShuffledProfile(double epsilon0, int64_t reports) : epsilon0_(e
   const double mean = others * p;
   const double deviation = std::sqrt(others * p * (1 - p));
   std::vector<double> firsts = {0};
-  double next = std::max(1.0, std::floor(mean - kFarthest * deviation));
+  double next = std::max(1.0, std::floor(mean - kFarthest * deviation - kFarthestRecords));
   while (next <= others && next <= std::max(kSingles, mean + kBulk * deviation)) {
     firsts.push_back(next);
     // Coarser steps far below the mean, where little is lost.

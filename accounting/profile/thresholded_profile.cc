@@ -9,6 +9,11 @@
 #include "accounting/numeric/rounding.h"
 
 namespace epsledger::accounting {
+namespace {
+
+constexpr double kFarthestLoss = 1e6;
+
+}  // namespace
 
 ThresholdedProfile::ThresholdedProfile(std::shared_ptr<const PrivacyProfile> noise, Bounds log_kept,
                                        Adjacency direction)
@@ -16,7 +21,26 @@ ThresholdedProfile::ThresholdedProfile(std::shared_ptr<const PrivacyProfile> noi
       log_kept_(log_kept),
       remove_(direction == Adjacency::kRemove),
       log_dropped_{RoundDown(std::log1p(-std::min(1.0, RoundUp(std::exp(log_kept.upper)))), 2),
-                   std::min(0.0, RoundUp(std::log1p(-RoundDown(std::exp(log_kept.lower))), 2))} {}
+                   std::min(0.0, RoundUp(std::log1p(-RoundDown(std::exp(log_kept.lower))), 2))} {
+  largest_loss_ = noise_->LargestLoss();
+  if (!remove_) {
+    largest_loss_ = std::max(largest_loss_, -log_dropped_.lower);
+    return;
+  }
+  // Once the noise hides more than p, delta is p: every larger loss is infinite.
+  const auto hidden = [&](double epsilon) {
+    return noise_->LogDelta(epsilon).upper <= log_kept_.lower;
+  };
+  double above = 1;
+  while (above < std::min(largest_loss_, kFarthestLoss) && !hidden(above)) above *= 2;
+  if (!hidden(above)) return;
+  double below = 0;
+  for (int i = 0; i < 50; ++i) {
+    const double middle = 0.5 * (below + above);
+    (hidden(middle) ? above : below) = middle;
+  }
+  largest_loss_ = std::min(largest_loss_, above);
+}
 
 Bounds ThresholdedProfile::LogOfThreshold(double epsilon) const {
   // Below log(1 - p) the removal is 1 - e^epsilon, as that of the noise is at least.
@@ -59,8 +83,6 @@ double ThresholdedProfile::SmallestLoss() const {
   return remove_ ? std::min(noise_->SmallestLoss(), log_dropped_.lower) : noise_->SmallestLoss();
 }
 
-double ThresholdedProfile::LargestLoss() const {
-  return remove_ ? noise_->LargestLoss() : std::max(noise_->LargestLoss(), -log_dropped_.lower);
-}
+double ThresholdedProfile::LargestLoss() const { return largest_loss_; }
 
 }  // namespace epsledger::accounting

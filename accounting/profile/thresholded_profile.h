@@ -38,6 +38,7 @@ class ThresholdedProfile final : public PrivacyProfile {
   const std::shared_ptr<const PrivacyProfile> noise_;
   const Bounds log_kept_;
   const bool remove_;
+  double largest_loss_ = 0;
   Bounds log_dropped_;  // log(1 - p)
 };
 

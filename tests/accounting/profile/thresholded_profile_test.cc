@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "accounting/answer.h"
 #include "accounting/profile/profiles_of.h"
 #include "gtest/gtest.h"
 #include "tests/accounting/profile/profile_checks.h"
+#include "tests/accounting/questions.h"
 
 namespace epsledger::accounting {
 namespace {
@@ -84,6 +86,21 @@ TEST(ThresholdedProfile, IsTheLargestOverAllSizesOfThePartition) {
     ExpectConsistent(*profiles->remove, kSeveral, "remove");
     ExpectConsistent(*profiles->add, kSeveral, "add");
     ExpectReverses(*profiles->remove, *profiles->add, kSeveral, "reverse");
+  }
+}
+
+// The loss of the noise ends where its delta is p, so that several partitions compose.
+TEST(ThresholdedProfile, ComposesNearTheNoiseAloneWhereTheThresholdIsHigh) {
+  const auto epsilon = [](const MechanismEvent& event, int64_t count) {
+    return *Answer(AskEpsilon(Accountant::kPld, event, count, 1e-6))->upper;
+  };
+  for (const double threshold : {14.0, 30.0}) {
+    for (const int64_t count : {2, 10}) {
+      const double noise = epsilon(Gaussian{2}, count);
+      const double both = epsilon(PartitionSelection{Noise::kGaussian, 2, threshold}, count);
+      EXPECT_GE(both, noise * (1 - 1e-3)) << threshold;
+      EXPECT_LE(both, noise * (1 + 5e-3)) << threshold;
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "client/cli/reach/await_server.h"
 #include "client/cli/reach/retry_notice.h"
@@ -20,6 +21,12 @@ std::string FailureText(const absl::Status& status, CallKind kind, const std::st
   switch (status.code()) {
     case absl::StatusCode::kUnavailable:
       if (IsNothingSent(status)) return message;
+      if (IsTlsRefusal(status) && absl::StrContains(message, "ALPN")) {
+        return absl::StrCat("no gRPC from ", server, ", which speaks TLS and not HTTP/2, as the ",
+                            "HTTP address of a server does (its --http-listen); give its gRPC ",
+                            "address (its --listen, usually port 50551) with --server", repeat,
+                            ".");
+      }
       if (IsTlsRefusal(status)) {
         return absl::StrCat("no TLS with ", server, " (", PlainReason(status), "): want --tls-ca ",
                             "with the authority of its certificate, which names that host", repeat,

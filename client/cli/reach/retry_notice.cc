@@ -27,6 +27,10 @@ bool IsTlsRefusal(const absl::Status& status) {
 
 std::string PlainReason(const absl::Status& status) {
   const std::string message(status.message());
+  const std::string routines = "SSL routines::";
+  if (const size_t start = message.rfind(routines); start != message.npos) {
+    return message.substr(start + routines.size());
+  }
   for (const char* before : {"Failed to connect to remote host: ", "last error: UNKNOWN: ",
                              "last error: INTERNAL: ", "last error: UNAVAILABLE: "}) {
     const size_t start = message.find(before);

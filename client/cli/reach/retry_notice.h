@@ -46,7 +46,7 @@ bool IsTlsRefusal(const absl::Status& status);
 
 // Returns what a person wants to know of the message: "Connection refused" for gRPC's "failed to
 // connect to all addresses; last error: UNKNOWN: ipv4:...: Failed to connect to remote host:
-// Connection refused".
+// Connection refused", and "certificate verify failed" for what OpenSSL adds before it.
 std::string PlainReason(const absl::Status& status);
 
 }  // namespace epsledger::cli

@@ -22,6 +22,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/cli/epsctl.h"
+#include "client/cli/failure_text.h"
 #include "client/cli/reach/await_server.h"
 #include "client/cli/reach/retry_notice.h"
 #include "client/cli/reach/server_address.h"
@@ -295,6 +296,21 @@ TEST(Reach, AFurtherTryOfACallIsTold) {
                                      "--attempt", "1", "--gaussian", "1"});
   EXPECT_EQ(outcome.code, ExitCode::kOk);
   EXPECT_THAT(outcome.err, AllOf(StartsWith("epsctl: no answer from "), HasSubstr("trying again")));
+}
+
+TEST(FailureText, SaysWhatTlsWants) {
+  const auto text = [](const std::string& last_error) {
+    return FailureText(
+        absl::UnavailableError("failed to connect to all addresses; last error: UNKNOWN: "
+                               "ipv4:127.0.0.1:1: " +
+                               last_error),
+        CallKind::kRead, "host:1");
+  };
+  EXPECT_THAT(text("Ssl handshake failed: SSL_ERROR_SSL: error:0A000086:SSL routines::certificate "
+                   "verify failed"),
+              StartsWith("no TLS with host:1 (certificate verify failed): want --tls-ca "));
+  EXPECT_THAT(text("Cannot check peer: missing selected ALPN property."),
+              StartsWith("no gRPC from host:1, which speaks TLS and not HTTP/2"));
 }
 
 TEST(PlainReason, LeavesOutWhatOnlyGrpcWantsToKnow) {

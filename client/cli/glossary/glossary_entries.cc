@@ -170,8 +170,7 @@ std::vector<GlossaryEntry> Words() {
        "Count one use for each partition of a unit.", "Desfontaines, Voss, Gipson, Mandayam 2022"},
       {kEvent, "dominating-pair",
        "Any mechanism that is dominated by a pair of output laws on up to 10,000 outcomes, given "
-       "as "
-       "numbers.",
+       "as numbers.",
        "", "accounting/profile/README.md"},
       {kEvent, "shuffled",
        "Reports of a local randomizer in random order: one report hides among the others.", "",

@@ -87,14 +87,15 @@ class CompletionTest(unittest.TestCase):
                 with self.subTest(shell):
                     check(shell)
 
-    def ask(self, shell, lines):
-        """What may stand for the last word of each line, sorted."""
+    def ask(self, shell, lines, programs=()):
+        """What may stand for the last word of each line, sorted. `programs` are folders where the shell looks first."""
         program = {"bash": ["bash", "--norc", "-c", ASK_BASH, "bash"], "zsh": ["zsh", "-f", "-c", ASK_ZSH, "zsh"],
                    "fish": ["fish", "--no-config", "-c", ASK_FISH]}[shell]
         asked = "".join("".join(word + "\n" for word in line) + "END\n" for line in lines)
         run = subprocess.run([*program, self.script(shell)], input=asked, capture_output=True, text=True,
                              cwd=self.folder, timeout=120,
-                             env={"PATH": os.environ.get("PATH", os.defpath), "HOME": self.folder, "LC_ALL": "C.UTF-8"})
+                             env={"PATH": os.pathsep.join((*programs, os.environ.get("PATH", os.defpath))),
+                                  "HOME": self.folder, "LC_ALL": "C.UTF-8"})
         self.assertEqual((run.returncode, run.stderr), (0, ""), shell)
         answers = run.stdout.split("END\n")
         self.assertEqual(len(answers), len(lines) + 1)
@@ -149,6 +150,28 @@ class CompletionTest(unittest.TestCase):
                          [["table"], ["csv", "json", "jsonl", "table", "text", "wide"]])
         if shutil.which("zsh"):
             self.assertEqual(self.ask("zsh", [("epsctl", "--output=ta")]), [["table"]])
+
+
+    def test_names_come_from_the_server(self):
+        # In place of a server: an epsctl that knows the names of one.
+        with tempfile.TemporaryDirectory(prefix="epsledger-completion.") as programs:
+            path = os.path.join(programs, "epsctl")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("#!/bin/sh\ncase $* in\n  'completion names budget') printf 'adult\\ndigits\\n' ;;\n"
+                           "  'completion names session') echo adult/run-1 ;;\n  *) exit 2 ;;\nesac\n")
+            os.chmod(path, 0o755)
+            expected = [
+                (("budget", "get", ""), ["adult", "digits"]),
+                (("budget", "get", "di"), ["digits"]),
+                (("budget", "create", "x", "--parent", ""), ["adult", "digits"]),
+                (("session", "get", "ad"), ["adult/run-1"]),
+                (("session", "list", "ad"), ["adult"]),
+            ]
+            def check(shell):
+                answers = self.ask(shell, [("epsctl", *line) for line, _ in expected], (programs,))
+                for (line, wanted), answer in zip(expected, answers):
+                    self.assertEqual(answer, wanted, line)
+            self.for_each_shell(check)
 
 
 if __name__ == "__main__":

@@ -79,7 +79,8 @@ def prepare(server, folder):
     contexts = os.path.join(folder, ".config", "epsledger", "contexts.json")
     os.makedirs(os.path.dirname(contexts))
     with open(contexts, "w", encoding="utf-8") as file:
-        json.dump({"current": "", "contexts": {"production": {"server": "privacy.example.org:50551", "tls": True}}}, file)
+        production = {"server": "privacy.example.org:50551", "tls": True}
+        json.dump({"current": "", "contexts": {"production": production}}, file)
     os.chmod(contexts, 0o600)
     with open(os.path.join(folder, "scores.csv"), "w", encoding="utf-8") as file:
         for number in range(200):

@@ -5,6 +5,7 @@ Everything else is an error, and so is an outcome that stays unknown.
 """
 from __future__ import annotations
 
+import re
 from typing import Any, NoReturn, Optional
 
 from .connection import Connection
@@ -64,6 +65,6 @@ def _difference(answer: Json, event: Json, **wanted: Any) -> Optional[str]:
             return "%s: got %r, want %r" % (field, answer.get(field), want)
     if not is_same_event(event, answer.get("event")):
         return "event: got %r, want %r" % (answer.get("event"), event)
-    if int(answer.get("sequence", 0)) < 1:
+    if not re.fullmatch("[1-9][0-9]{0,18}", str(answer.get("sequence", ""))):
         return "sequence: got %r, want 1 or more" % answer.get("sequence")
     return None

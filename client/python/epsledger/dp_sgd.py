@@ -4,6 +4,8 @@ from __future__ import annotations
 import fractions
 import math
 import numbers
+import reprlib
+import sys
 
 from .domain import refuse
 from .events import Gaussian, MechanismEvent, PoissonSampled
@@ -11,8 +13,8 @@ from .events import Gaussian, MechanismEvent, PoissonSampled
 
 def dp_sgd(*, noise_multiplier: float, batch_size: float, dataset_size: int) -> MechanismEvent:
     """Returns the event of one step of DP-SGD with Poisson batches: PoissonSampled(sampling_probability=q,
-    event=Gaussian(noise_multiplier=noise_multiplier)) with q >= batch_size / dataset_size, rounded up by at most one
-    double.
+    event=Gaussian(noise_multiplier=z)) with q >= batch_size / dataset_size and z <= noise_multiplier, each
+    within one double of the exact number.
 
     noise_multiplier  standard deviation of the noise on the summed gradients / clip norm. In (0, inf).
     batch_size        the expected number of records in a batch: every record takes part in a step with probability
@@ -25,15 +27,32 @@ def dp_sgd(*, noise_multiplier: float, batch_size: float, dataset_size: int) -> 
 
     ValueError names the argument."""
     if isinstance(dataset_size, bool) or not isinstance(dataset_size, numbers.Integral) or dataset_size < 1:
-        refuse("dataset_size", repr(dataset_size), "a whole number, 1 or more")
-    if isinstance(batch_size, bool) or not isinstance(batch_size, numbers.Real) or \
-            not 0 < float(batch_size) <= int(dataset_size):
-        refuse("batch_size", repr(batch_size), "in (0, %d], at most dataset_size" % int(dataset_size))
-    if isinstance(noise_multiplier, bool) or not isinstance(noise_multiplier, numbers.Real) or \
-            not 0 < float(noise_multiplier) < math.inf:
-        refuse("noise_multiplier", repr(noise_multiplier), "in (0, inf)")
-    exact = fractions.Fraction(float(batch_size)) / int(dataset_size)
-    probability = float(exact)
-    if fractions.Fraction(probability) < exact:
-        probability = math.nextafter(probability, math.inf)
-    return PoissonSampled(sampling_probability=min(probability, 1.0), event=Gaussian(noise_multiplier=noise_multiplier))
+        refuse("dataset_size", reprlib.repr(dataset_size), "a whole number, 1 or more")
+    batch = _exact("batch_size", batch_size, "in (0, dataset_size]")
+    if not 0 < batch <= int(dataset_size):
+        refuse("batch_size", reprlib.repr(batch_size), "in (0, dataset_size]")
+    noise = _exact("noise_multiplier", noise_multiplier, "in (0, inf)")
+    if not 0 < noise <= sys.float_info.max:
+        refuse("noise_multiplier", reprlib.repr(noise_multiplier), "in (0, inf)")
+    probability = min(1.0, _rounded(batch / int(dataset_size), math.inf))
+    return PoissonSampled(sampling_probability=probability, event=Gaussian(noise_multiplier=_rounded(noise, 0.0)))
+
+
+def _exact(argument: str, value: object, want: str) -> fractions.Fraction:
+    """Returns the number itself, whatever its type: nothing is rounded before the result is."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        refuse(argument, reprlib.repr(value), want)
+    if isinstance(value, numbers.Rational):
+        return fractions.Fraction(value)
+    number = float(value)
+    if not math.isfinite(number):
+        refuse(argument, number, want)
+    return fractions.Fraction(number)
+
+
+def _rounded(exact: fractions.Fraction, towards: float) -> float:
+    """Returns the double nearest to a positive number, on the side of `towards`."""
+    number = float(exact)
+    if (fractions.Fraction(number) < exact) if towards > number else (fractions.Fraction(number) > exact):
+        number = math.nextafter(number, towards)
+    return number

@@ -13,6 +13,9 @@ from .address import Address
 from .process import SurvivesFork
 from .transport import Json, RpcError
 
+# A firewall that drops packets gives no answer; a server that is there takes a connection much sooner.
+_MOST_CONNECT_SECONDS = 5.0
+
 # https://connectrpc.com/docs/protocol#error-codes; answers that are not JSON come from something in between.
 _CODE_OF_STATUS = {400: "INTERNAL", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "UNIMPLEMENTED",
                    429: "UNAVAILABLE", 502: "UNAVAILABLE", 503: "UNAVAILABLE", 504: "UNAVAILABLE"}
@@ -117,10 +120,15 @@ class _NoConnection(Exception):
 
 
 def _connect(connection: http.client.HTTPConnection) -> None:
+    timeout = connection.timeout
+    connection.timeout = min(timeout, _MOST_CONNECT_SECONDS)
     try:
         connection.connect()
-    except (ssl.SSLCertVerificationError, socket.timeout):
+        connection.sock.settimeout(timeout)
+    except ssl.SSLCertVerificationError:
         raise
+    except socket.timeout:
+        raise _NoConnection("no connection in %g s" % connection.timeout) from None
     except OSError as error:
         raise _NoConnection(error.strerror or str(error) or type(error).__name__) from None
 
@@ -136,7 +144,7 @@ def _is_readable(sock: socket.socket) -> bool:
 def _read_answer(status: int, answer: bytes, target: str) -> Json:
     try:
         message = json.loads(answer)
-    except ValueError:
+    except (ValueError, RecursionError):
         message = None
     if status == 200 and isinstance(message, dict):
         return message
@@ -148,7 +156,7 @@ def _read_answer(status: int, answer: bytes, target: str) -> Json:
         code = "CANCELLED" if code == "CANCELED" else code
         raise RpcError(code, str(message.get("message", "")), _read_details(message.get("details")))
     raise RpcError(_CODE_OF_STATUS.get(status, "UNKNOWN"),
-                   "%s answered with HTTP status %d and no Connect error" % (target, status))
+                   "%s answered with HTTP status %d and no Connect error" % (target, status), from_between=True)
 
 
 def _read_details(details: object) -> List[Tuple[str, Json]]:

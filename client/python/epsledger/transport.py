@@ -20,8 +20,10 @@ class RpcError(Exception):
     """The error of one try: a gRPC status name, its text, and its details as (type name, JSON)."""
 
     def __init__(self, code: str, message: str, details: Sequence[Tuple[str, Json]] = (), *,
-                 never_sent: bool = False) -> None:
+                 never_sent: bool = False, from_between: bool = False) -> None:
         super().__init__(code, message)
+        #: Something between client and server answered: it does not know what the server did.
+        self.from_between = from_between
         #: No connection was made: the server cannot have seen the call.
         self.never_sent = never_sent
         self.code = code
@@ -40,7 +42,7 @@ class RpcError(Exception):
     @property
     def may_have_committed(self) -> bool:
         """True for all codes but those that the server returns before it writes, if the call was sent."""
-        return not self.never_sent and self.code not in _NOT_COMMITTED
+        return not self.never_sent and (self.from_between or self.code not in _NOT_COMMITTED)
 
     @property
     def retry_delay(self) -> float:

@@ -29,10 +29,8 @@ class KeyTable {
   // Adds the next row of the table. REQUIRES: rows are read in the order of the index.
   void AddRow(int64_t ledger_id, const core::ChargeKey& key, int64_t sequence);
 
-  // Records that a value in a row of the ledger has the wrong type.
-  void AddDamage(int64_t ledger_id) { damaged_.insert(ledger_id); }
-
-  // Returns the ledgers for which the sums over entries and rows differ, or with a wrong type.
+  // Returns the ledgers for which the sums over entries and rows differ, or with rows that are out
+  // of order.
   std::vector<int64_t> DamagedLedgers() const;
   // Returns all ledgers that had an entry with a key, or a row.
   std::vector<int64_t> Ledgers() const;

@@ -22,12 +22,10 @@ class LedgerExport {
   // Writes the last line. UNAVAILABLE if the file could not be written.
   absl::Status Finish();
 
-  int64_t entry_count() const { return entry_count_; }
-  const std::string& hash() const { return hash_; }
+ private:
   // Returns the root over the entries so far (RFC 6962).
   std::string MerkleRoot() const;
 
- private:
   std::ostream& out_;
   int64_t entry_count_ = 0;
   std::string hash_;

@@ -13,9 +13,9 @@ namespace epsledger::transport {
 namespace {
 
 template <class Request>
-std::unique_ptr<RpcGateway::Stream> Watch(RpcGateway& gateway, const char* method,
-                                          const std::string& resource, int64_t after,
-                                          const HttpCaller& caller) {
+std::unique_ptr<RpcGateway::Stream> OpenWatch(RpcGateway& gateway, const char* method,
+                                              const std::string& resource, int64_t after,
+                                              const HttpCaller& caller) {
   Request request;
   request.set_name(resource);
   request.set_after_sequence(after);
@@ -26,11 +26,11 @@ std::unique_ptr<RpcGateway::Stream> Watch(RpcGateway& gateway, const char* metho
 std::unique_ptr<RpcGateway::Stream> WatchResource(RpcGateway& gateway, const std::string& resource,
                                                   int64_t after, const HttpCaller& caller) {
   if (absl::StrContains(resource, "/sessions/")) {
-    return Watch<v1::WatchSessionRequest>(gateway, "epsledger.v1.SessionService.WatchSession",
-                                          resource, after, caller);
+    return OpenWatch<v1::WatchSessionRequest>(gateway, "epsledger.v1.SessionService.WatchSession",
+                                              resource, after, caller);
   }
-  return Watch<v1::WatchBudgetRequest>(gateway, "epsledger.v1.BudgetService.WatchBudget", resource,
-                                       after, caller);
+  return OpenWatch<v1::WatchBudgetRequest>(gateway, "epsledger.v1.BudgetService.WatchBudget",
+                                           resource, after, caller);
 }
 
 }  // namespace

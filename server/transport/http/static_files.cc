@@ -22,7 +22,7 @@ constexpr char kContentSecurityPolicy[] =
     "connect-src 'self'; font-src 'self'; manifest-src 'self'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'";
 
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
+absl::string_view ViewOf(std::string_view text) { return {text.data(), text.size()}; }
 
 std::string ContentType(std::string_view path) {
   const std::pair<const char*, const char*> types[] = {
@@ -35,7 +35,7 @@ std::string ContentType(std::string_view path) {
       {".woff2", "font/woff2"},
       {".webmanifest", "application/manifest+json"}};
   for (const auto& [ending, type] : types) {
-    if (absl::EndsWith(View(path), ending)) return type;
+    if (absl::EndsWith(ViewOf(path), ending)) return type;
   }
   return "application/octet-stream";
 }
@@ -50,7 +50,7 @@ std::string EntityTag(std::string_view content) {
 // RFC 9110 section 12.5.3: "gzip", not refused by ";q=0".
 bool TakesGzip(const HttpRequest& request) {
   for (const absl::string_view part :
-       absl::StrSplit(View(request.Header("accept-encoding")), ',')) {
+       absl::StrSplit(ViewOf(request.Header("accept-encoding")), ',')) {
     const std::pair<absl::string_view, absl::string_view> coding =
         absl::StrSplit(part, absl::MaxSplits(';', 1));
     if (absl::StripAsciiWhitespace(coding.first) != "gzip") continue;
@@ -62,7 +62,7 @@ bool TakesGzip(const HttpRequest& request) {
 
 // RFC 9110 section 13.1.2.
 bool Knows(const HttpRequest& request, const std::string& entity_tag) {
-  for (absl::string_view part : absl::StrSplit(View(request.Header("if-none-match")), ',')) {
+  for (absl::string_view part : absl::StrSplit(ViewOf(request.Header("if-none-match")), ',')) {
     part = absl::StripAsciiWhitespace(part);
     absl::ConsumePrefix(&part, "W/");
     if (part == "*" || part == entity_tag) return true;
@@ -95,11 +95,11 @@ std::optional<std::string> Unpacked(std::string_view compressed) {
 
 StaticFiles::StaticFiles(const std::vector<StaticFile>& files) {
   for (const StaticFile& file : files) {
-    files_.emplace(absl::StrCat("/", View(file.path)),
+    files_.emplace(absl::StrCat("/", ViewOf(file.path)),
                    Served{.compressed = file.content,
                           .content_type = ContentType(file.path),
                           .entity_tag = EntityTag(file.content),
-                          .kept = absl::StartsWith(View(file.path), "assets/")});
+                          .kept = absl::StartsWith(ViewOf(file.path), "assets/")});
   }
 }
 

@@ -1,10 +1,15 @@
 #include "client/trainers/fsdp_published/command_line.h"
 
 #include <iostream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "client/trainers/fsdp_published/layer_gradients.h"
 
 namespace epsledger::trainers::fsdp_published {
 namespace {
@@ -30,6 +35,14 @@ void AddFlags(CLI::App& app, CommandLine& options) {
       ->check(CLI::Range(1e-300, 0.5))
       ->capture_default_str()
       ->group(group);
+  app.add_option("--layers", options.layers,
+                 "before the logits, of fully_connected(N), tanh and relu: \"fully_connected(32) "
+                 "tanh\"; one softmax layer if not given")
+      ->group(group);
+  app.add_option("--seed", options.training.seed,
+                 "of the first parameters; public. Batches and noise have no seed")
+      ->capture_default_str()
+      ->group(group);
   app.add_option("--rank", options.training.release.factorization.rank, "k")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str()
@@ -49,6 +62,13 @@ void AddFlags(CLI::App& app, CommandLine& options) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str()
       ->group(group);
+  app.add_option(
+         "--stop-above", options.training.printed_epsilon_limit,
+         "epsilon_0 of step (14): stop after the step with which the epsilon of the paper's "
+         "formulas, which proves nothing, is above it")
+      ->check(CLI::PositiveNumber)
+      ->type_name("EPSILON")
+      ->group(group);
   app.add_flag("--accept-unproven", options.accept_unproven,
                "run it although its guarantee is disproved, and let the ledger say so for ever")
       ->group(group);
@@ -61,7 +81,8 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
   options.ledger.steps = 10;
   options.training.release.factorization.rank = 5;
   CLI::App app(
-      "Trains one softmax layer by FSDP exactly as it was published. Its privacy proof is wrong "
+      "Trains a softmax layer, or a small network of fully connected layers, by FSDP exactly as it "
+      "was published. Its privacy proof is wrong "
       "and "
       "attacks on it are known: this program is for looking at it. The ledger is charged a "
       "nonPrivate "
@@ -96,6 +117,13 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
   }
   if (absl::Status completed = options.ledger.Complete(kProgram); !completed.ok()) {
     return Usage(std::string(completed.message()));
+  }
+  if (!options.layers.empty()) {
+    absl::StatusOr<std::vector<network::LayerOptions>> layers =
+        network::ParseLayers(options.layers);
+    absl::Status usable = layers.ok() ? CheckLayers(*layers) : layers.status();
+    if (!usable.ok()) return Usage("--layers: " + std::string(usable.message()));
+    options.training.hidden_layers = *std::move(layers);
   }
   options.training.steps = options.ledger.steps;
   return {.options = options};

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "client/trainers/fsdp_published/softmax_training.h"
+#include "client/trainers/fsdp_published/layered_training.h"
 #include "client/trainers/run/ledger_flags.h"
 
 namespace epsledger::trainers::fsdp_published {
@@ -12,6 +12,7 @@ namespace epsledger::trainers::fsdp_published {
 struct CommandLine {
   LedgerFlags ledger;
   std::string data = "digits";
+  std::string layers;  // as given; training.hidden_layers has them
   TrainingOptions training;
   bool accept_unproven = false;
 };

@@ -1,11 +1,12 @@
-// epsledger-fsdp-published: FSDP as published on one tiny layer, for study. command_line.h has its
-// options; README.md explains why it is not private.
+// epsledger-fsdp-published: FSDP as published on a few small layers, for study. command_line.h has
+// its options; README.md explains why it is not private.
 
 #include <openssl/rand.h>
 
 #include <cstdint>
 #include <iostream>
 #include <random>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
@@ -13,7 +14,7 @@
 #include "client/trainers/data/data_source.h"
 #include "client/trainers/data/image_sets.h"
 #include "client/trainers/fsdp_published/command_line.h"
-#include "client/trainers/fsdp_published/softmax_training.h"
+#include "client/trainers/fsdp_published/layered_training.h"
 #include "client/trainers/fsdp_published/unproven_run.h"
 #include "client/trainers/run/ledger_report.h"
 #include "client/trainers/run/poisson_sampler.h"
@@ -45,16 +46,31 @@ struct SecureWords {
 };
 
 void Show(const StepReport& step, const HeldOutImages& held_out) {
-  const PublishedRelease& release = step.release;
-  std::cout << absl::StrFormat(
-                   "step %3d  %4d records used  S*_V %.1e  S*_Phi %.1e  C_V %.1e  C_Phi %.1e  norm "
-                   "with noise / without %.1e  held-out accuracy %.4f",
-                   step.step, release.used, release.scales.embedding_sensitivity,
-                   release.scales.residual_sensitivity, release.thresholds.embedding,
-                   release.thresholds.residual,
-                   release.signal_norm > 0 ? release.noisy_norm / release.signal_norm : 0.0,
-                   Accuracy(step.layer, held_out))
+  int layer = 0;
+  for (const PublishedRelease& release : step.releases) {
+    std::cout << absl::StrFormat(
+        "step %3d  layer %d  %4d records used  S*_V %.1e  S*_Phi %.1e  C_V %.1e  C_Phi %.1e  norm "
+        "with noise / without %.1e\n",
+        step.step, ++layer, release.used, release.scales.embedding_sensitivity,
+        release.scales.residual_sensitivity, release.thresholds.embedding,
+        release.thresholds.residual,
+        release.signal_norm > 0 ? release.noisy_norm / release.signal_norm : 0.0);
+  }
+  std::cout << absl::StrFormat("step %3d  held-out accuracy %.4f  printed epsilon %.4g, not proven",
+                               step.step, Accuracy(step.network, held_out), step.printed_epsilon)
             << std::endl;
+}
+
+// What the paper would print of the run, in words that cannot be read as a guarantee.
+std::string PrintedText(const PublishedRun& run, const PublishedBudget& claim) {
+  return absl::StrFormat(
+      "After %d steps%s the formulas of the paper, equations (11) to (17) and Theorem 1, print "
+      "epsilon %.4g at delta %g, and %.4g without (13). NOT PROVEN, and no guarantee: attacks "
+      "contradict what is claimed.\n",
+      run.steps,
+      run.exceeded_limit ? ", of which the last exceeds --stop-above (step (14) asks too late),"
+                         : "",
+      run.printed_epsilon, claim.delta, run.printed_epsilon_of_whole_releases);
 }
 
 absl::StatusOr<int> Run(const CommandLine& options) {
@@ -82,14 +98,14 @@ absl::StatusOr<int> Run(const CommandLine& options) {
                                           static_cast<int64_t>(images.train.labels.size())));
   SecureWords words;
   std::normal_distribution<double> normal;
-  ASSIGN_OR_RETURN(const SoftmaxLayer layer,
+  ASSIGN_OR_RETURN(const PublishedRun run,
                    TrainAsPublished(
                        images.train, images.class_count, options.training,
                        [&] { return sampler.Draw(); }, [&] { return normal(words); },
                        [&](const StepReport& step) { Show(step, images.held_out); }));
   if (words.failed) return absl::InternalError("the operating system gave no randomness");
-  std::cout << absl::StrFormat("Held-out accuracy %.4f. ", Accuracy(layer, images.held_out))
-            << label << "\n";
+  std::cout << absl::StrFormat("Held-out accuracy %.4f. ", Accuracy(run.network, images.held_out))
+            << PrintedText(run, claim) << label << "\n";
   return kTrained;
 }
 

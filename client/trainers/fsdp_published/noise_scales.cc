@@ -36,11 +36,23 @@ Eigen::VectorXd RowEpsilons(const Eigen::VectorXd& relevances, double epsilon) {
   return (static_cast<double>(relevances.size()) * epsilon / weights.sum() * weights).matrix();
 }
 
+Eigen::VectorXd PropagateRelevances(const Eigen::MatrixXd& weights, const Eigen::VectorXd& biases,
+                                    const Eigen::VectorXd& inputs,
+                                    const Eigen::VectorXd& output_relevances, double stabilizer) {
+  const Eigen::ArrayXd outputs = (weights.transpose() * inputs + biases).array();
+  const Eigen::ArrayXd signs = (outputs < 0)
+                                   .select(Eigen::ArrayXd::Constant(outputs.size(), -1.0),
+                                           Eigen::ArrayXd::Ones(outputs.size()));
+  const Eigen::VectorXd shares =
+      (output_relevances.array() / (outputs + stabilizer * signs)).matrix();
+  return inputs.cwiseProduct(weights * shares);
+}
+
 Eigen::VectorXd Relevances(const Eigen::MatrixXd& weights, const Eigen::VectorXd& biases,
                            const Eigen::VectorXd& inputs, int label, double stabilizer) {
-  const double output = weights.col(label).dot(inputs) + biases[label];
-  const double denominator = output + (output < 0 ? -stabilizer : stabilizer);
-  return inputs.cwiseProduct(weights.col(label)) * (output / denominator);
+  Eigen::VectorXd outputs = Eigen::VectorXd::Zero(weights.cols());
+  outputs[label] = weights.col(label).dot(inputs) + biases[label];
+  return PropagateRelevances(weights, biases, inputs, outputs, stabilizer);
 }
 
 }  // namespace epsledger::trainers::fsdp_published

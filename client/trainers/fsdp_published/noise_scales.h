@@ -38,10 +38,15 @@ NoiseScales ScalesOf(const std::vector<Factorization>& batch, const PublishedBud
 // infinite. Here every |R_j| is at least 1e-3 of their mean, and rows are equal where all are 0.
 Eigen::VectorXd RowEpsilons(const Eigen::VectorXd& relevances, double epsilon);
 
-// (6)  Layer-wise relevance propagation through one layer z = W^T x + b, by the epsilon rule:
-// R_j = sum_m x_j w_jm / (z_m + stabilizer sign z_m) R_m, with R_m = z_m of the record's class and
-// 0 of the others. The paper computes it from a private record and uses it without a charge.
-// weights: d x p, inputs: d, biases: p, label in [0, p).
+// (6)  Layer-wise relevance propagation through one layer z = W^T a + b, by the epsilon rule:
+// R_j = sum_m a_j w_jm / (z_m + stabilizer sign z_m) R_m. Up to the stabilizer and the biases'
+// share the R_j add up to the R_m. weights: d x p, biases and output_relevances: p, inputs: d.
+Eigen::VectorXd PropagateRelevances(const Eigen::MatrixXd& weights, const Eigen::VectorXd& biases,
+                                    const Eigen::VectorXd& inputs,
+                                    const Eigen::VectorXd& output_relevances, double stabilizer);
+
+// The same for the last layer, with R_m = z_m of the record's class and 0 of the others. The paper
+// computes it from a private record and uses it without a charge. label in [0, p).
 Eigen::VectorXd Relevances(const Eigen::MatrixXd& weights, const Eigen::VectorXd& biases,
                            const Eigen::VectorXd& inputs, int label, double stabilizer);
 

@@ -13,8 +13,8 @@
 #include "accounting/gaussian/calibration.h"
 #include "accounting/gaussian/profile.h"
 #include "client/trainers/fsdp_published/noise_scales.h"
+#include "client/trainers/fsdp_published/printed_accounting.h"
 #include "client/trainers/fsdp_published/published_release.h"
-#include "tests/client/trainers/fsdp_published/printed_accounting.h"
 
 namespace epsledger::trainers::fsdp_published {
 namespace {

@@ -1,7 +1,8 @@
-#include "tests/client/trainers/fsdp_published/printed_accounting.h"
+#include "client/trainers/fsdp_published/printed_accounting.h"
 
 #include "gtest/gtest.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "accounting/answer.h"
@@ -136,6 +137,58 @@ TEST(PrintedEpsilon, SideBySideWithTheTruth) {
   EXPECT_NEAR(*answer->upper, 0.665266, 1e-3);
   EXPECT_LE(*answer->lower, 0.6653);
   EXPECT_LT(*answer->upper, sum);
+}
+
+// (13) and (11) at equal noise, by the general functions that minimize over shares, and Theorem 1.
+TEST(PrintedAccountant, IsThePrintedEquationsPutTogether) {
+  const PublishedBudget budget{.epsilon = 2, .delta = 1e-5};
+  const double sigma = std::sqrt(2 * std::log(1.25e5)) / 2;
+  const TwoQueries queries{0.05, sigma, sigma};
+  const PrintedAccountant accountant(budget, 0.05, {3, 8});
+  double by_rows = INFINITY;
+  double by_releases = INFINITY;
+  for (int order = 1; order <= 64; ++order) {
+    double rows = 0;
+    for (const int d : {3, 8}) {
+      rows += CombinedCoordinatesLogMoment(queries, d, order, TwoQueriesOfCoordinates::kPrinted);
+    }
+    by_rows = std::min(by_rows, (20 * rows + std::log(1e5)) / order);
+    const double releases = 2 * CombinedLogMoment(queries, order, Combination::kHoelder);
+    by_releases = std::min(by_releases, (20 * releases + std::log(1e5)) / order);
+  }
+  EXPECT_NEAR(accountant.Epsilon(20), by_rows, 1e-6 * by_rows);
+  EXPECT_NEAR(accountant.EpsilonOfWholeReleases(20), by_releases, 1e-6 * by_releases);
+}
+
+// For one row, (12) changes nothing.
+TEST(PrintedAccountant, OfOneRowIsEquation11) {
+  const PrintedAccountant accountant({.epsilon = 3, .delta = 1e-5}, 0.02, {1});
+  EXPECT_DOUBLE_EQ(accountant.Epsilon(10), accountant.EpsilonOfWholeReleases(10));
+}
+
+TEST(PrintedAccountant, GrowsWithStepsRowsAndLayersAndIsInfiniteOutsideItsDomain) {
+  const PublishedBudget budget{.epsilon = 2, .delta = 1e-5};
+  const PrintedAccountant small(budget, 0.05, {10});
+  EXPECT_LT(small.Epsilon(1), small.Epsilon(2));
+  EXPECT_LT(small.Epsilon(5), PrintedAccountant(budget, 0.05, {20}).Epsilon(5));
+  EXPECT_LT(small.Epsilon(5), PrintedAccountant(budget, 0.05, {10, 10}).Epsilon(5));
+  EXPECT_EQ(PrintedAccountant(budget, 0, {10}).Epsilon(1), INFINITY);
+}
+
+// What the printed number is worth: of a release with noise for d rows of one record, each with the
+// multiplier of (8), the exact moments say more. (And the published releases have no such bound.)
+TEST(PrintedAccountant, IsBelowTheMomentsOfTheQueriesItIsOf) {
+  constexpr int kRows = 64;
+  const PublishedBudget budget{.epsilon = 2, .delta = 1e-5};
+  const double sigma = std::sqrt(2 * std::log(1.25e5)) / 2;
+  const PrintedAccountant accountant(budget, 0.01, {kRows});
+  double exact = INFINITY;
+  for (int order = 1; order <= 64; ++order) {
+    const double moment = CombinedCoordinatesLogMoment({0.01, sigma, sigma}, kRows, order,
+                                                       TwoQueriesOfCoordinates::kJoint);
+    exact = std::min(exact, (100 * moment + std::log(1e5)) / order);
+  }
+  EXPECT_LT(accountant.Epsilon(100), exact);
 }
 
 // Table 4 of the paper: "4.4" is a noise multiplier of sqrt(2 ln(1.25 / delta)) / 4.4 = 1.101, and

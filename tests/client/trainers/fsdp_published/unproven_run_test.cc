@@ -3,11 +3,10 @@
 #include "gtest/gtest.h"
 
 #include <array>
-#include <random>
+#include <limits>
+#include <optional>
 
-#include "client/trainers/data/image_sets.h"
 #include "client/trainers/fsdp_published/command_line.h"
-#include "client/trainers/fsdp_published/softmax_training.h"
 #include "epsledger/client.h"
 #include "epsledger/refusal.h"
 #include "tests/client/cpp/fake_ledger.h"
@@ -72,72 +71,24 @@ TEST(ParseCommandLine, RefusesNoiseThatIsNotThePapers) {
             2);
 }
 
-// Two classes of one bright pixel each.
-LocatedImages TwoClasses() {
-  LocatedImages located{.name = "two", .class_count = 2};
-  for (LabeledImages* images : {&located.train, &located.held_out.images}) {
-    images->channels = 1;
-    images->height = 1;
-    images->width = 2;
-    images->pixels = Eigen::MatrixXf::Zero(2, 40);
-    for (int i = 0; i < 40; ++i) {
-      images->pixels(i % 2, i) = 0.5F + 0.01F * static_cast<float>(i);
-      images->labels.push_back(i % 2);
-    }
-  }
-  return located;
+TEST(ParseCommandLine, TakesLayersThatItsRelevanceIsFor) {
+  const auto parse = [](const char* layers) {
+    return Parse(std::array<const char*, 6>{"epsledger-fsdp-published", "--budget", "b",
+                                            "--accept-unproven", "--layers", layers});
+  };
+  const ParsedCommandLine parsed = parse("fully_connected(32) tanh fully_connected(8) relu");
+  ASSERT_TRUE(parsed.options.has_value());
+  EXPECT_EQ(parsed.options->training.hidden_layers.size(), 4U);
+  EXPECT_EQ(parse("convolution(8,3) tanh").exit_code, 2);
+  EXPECT_EQ(parse("wide").exit_code, 2);
 }
 
-TEST(TrainAsPublished, LearnsWithoutItsNoiseAndNothingWithIt) {
-  const LocatedImages images = TwoClasses();
-  TrainingOptions options;
-  options.release.factorization = {.method = FactorizationMethod::kExact, .rank = 1};
-  options.steps = 30;
-  const BatchSource all = []() -> absl::StatusOr<std::vector<int>> {
-    std::vector<int> batch;
-    for (int i = 0; i < 40; ++i) batch.push_back(i);
-    return batch;
-  };
-  int64_t steps = 0;
-  const auto count = [&steps](const StepReport& report) { steps = report.step; };
-  const NormalSource silent = [] { return 0.0; };
-  EXPECT_EQ(
-      Accuracy(*TrainAsPublished(images.train, 2, options, all, silent, count), images.held_out),
-      1);
-  EXPECT_EQ(steps, 30);
-  std::mt19937_64 random(1);
-  std::normal_distribution<double> normal;
-  double ratio = 0;
-  const SoftmaxLayer layer = *TrainAsPublished(
-      images.train, 2, options, all, [&] { return normal(random); },
-      [&ratio](const StepReport& report) {
-        // Later the noise has saturated the layer: all gradients are 0, and so is the noise (B2).
-        if (report.step == 1) ratio = report.release.noisy_norm / report.release.signal_norm;
-      });
-  EXPECT_GT(ratio, 10);
-  EXPECT_GT(layer.weights.norm(), 100);
-}
-
-TEST(GradientOf, IsTheDerivativeOfTheCrossEntropy) {
-  SoftmaxLayer layer{Eigen::MatrixXd::Random(4, 3)};
-  const Eigen::Vector3d pixels(0.2, 0.9, 0.4);
-  const auto loss = [&pixels](const Eigen::MatrixXd& weights) {
-    Eigen::VectorXd x(4);
-    x << pixels, 1;
-    const Eigen::VectorXd z = weights.transpose() * x;
-    return std::log(z.array().exp().sum()) - z[1];
-  };
-  const RecordGradient record = GradientOf(layer, pixels, 1, 2);
-  for (int row = 0; row < 4; ++row) {
-    for (int column = 0; column < 3; ++column) {
-      Eigen::MatrixXd up = layer.weights;
-      Eigen::MatrixXd down = layer.weights;
-      up(row, column) += 1e-5;
-      down(row, column) -= 1e-5;
-      EXPECT_NEAR(record.gradient(row, column), (loss(up) - loss(down)) / 2e-5, 1e-8);
-    }
-  }
-  EXPECT_NEAR(record.row_epsilons.sum(), 4 * 2, 1e-9);
+TEST(ParseCommandLine, StopsNowhereUnlessTold) {
+  const ParsedCommandLine parsed = Parse(std::array<const char*, 6>{
+      "epsledger-fsdp-published", "--budget", "b", "--accept-unproven", "--stop-above", "0.5"});
+  ASSERT_TRUE(parsed.options.has_value());
+  EXPECT_EQ(parsed.options->training.printed_epsilon_limit, 0.5);
+  EXPECT_EQ(CommandLine{}.training.printed_epsilon_limit, std::numeric_limits<double>::infinity());
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
-#include "tests/client/trainers/fsdp_published/printed_accounting.h"
+#include "client/trainers/fsdp_published/printed_accounting.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 
 namespace epsledger::trainers::fsdp_published {
@@ -35,6 +36,17 @@ double LeastOverShares(const First& first, const Second& second) {
   for (int i = 1; i < 20; ++i) {
     const double share = i / 20.0;
     best = std::min(best, share * first(share) + (1 - share) * second(1 - share));
+  }
+  return best;
+}
+
+// Theorem 1 (ii) at whole orders from 1 on. +inf if every moment is NaN.
+double EpsilonOfMoments(const std::vector<double>& moments, int64_t steps, double delta) {
+  double best = std::numeric_limits<double>::infinity();
+  for (size_t i = 0; i < moments.size(); ++i) {
+    const double epsilon =
+        (static_cast<double>(steps) * moments[i] - std::log(delta)) / static_cast<double>(i + 1);
+    best = std::min(best, epsilon);
   }
   return best;
 }
@@ -126,12 +138,37 @@ double CombinedCoordinatesLogMoment(const TwoQueries& coordinates, int count, do
 
 double PrintedEpsilon(const TwoQueries& queries, int64_t steps, double delta,
                       Combination combination) {
-  double best = std::numeric_limits<double>::infinity();
+  std::vector<double> moments;
   for (int order = 1; order <= kLargestOrder; ++order) {
-    const double moment = CombinedLogMoment(queries, order, combination);
-    best = std::min(best, (static_cast<double>(steps) * moment - std::log(delta)) / order);
+    moments.push_back(CombinedLogMoment(queries, order, combination));
   }
-  return best;
+  return EpsilonOfMoments(moments, steps, delta);
+}
+
+PrintedAccountant::PrintedAccountant(const PublishedBudget& budget, double sampling_probability,
+                                     const std::vector<int>& rows_of_layers)
+    : delta_(budget.delta) {
+  const SampledQuery query{sampling_probability,
+                           std::sqrt(2 * std::log(1.25 / budget.delta)) / budget.epsilon};
+  for (int order = 1; order <= kLargestOrder; ++order) {
+    // With equal noise for V and Phi the minimum over xi1 + xi2 = 1 is at 1/2: moments are convex
+    // in the order, so xi alpha(order / xi) is convex in xi, and the sum is symmetric.
+    const double release = LogMoment(query, 2.0 * order);
+    double rows = 0;
+    for (const int d : rows_of_layers) {
+      rows += CoordinatesLogMoment(query, d, 2.0 * order, Coordinates::kPrinted);
+    }
+    release_moments_.push_back(static_cast<double>(rows_of_layers.size()) * release);
+    row_moments_.push_back(rows);
+  }
+}
+
+double PrintedAccountant::Epsilon(int64_t steps) const {
+  return EpsilonOfMoments(row_moments_, steps, delta_);
+}
+
+double PrintedAccountant::EpsilonOfWholeReleases(int64_t steps) const {
+  return EpsilonOfMoments(release_moments_, steps, delta_);
 }
 
 }  // namespace epsledger::trainers::fsdp_published

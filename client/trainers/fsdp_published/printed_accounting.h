@@ -1,7 +1,14 @@
-#ifndef EPSLEDGER_TESTS_CLIENT_TRAINERS_FSDP_PUBLISHED_PRINTED_ACCOUNTING_H_
-#define EPSLEDGER_TESTS_CLIENT_TRAINERS_FSDP_PUBLISHED_PRINTED_ACCOUNTING_H_
+#ifndef EPSLEDGER_CLIENT_TRAINERS_FSDP_PUBLISHED_PRINTED_ACCOUNTING_H_
+#define EPSLEDGER_CLIENT_TRAINERS_FSDP_PUBLISHED_PRINTED_ACCOUNTING_H_
 
 #include <cstdint>
+#include <vector>
+
+#include "client/trainers/fsdp_published/noise_scales.h"
+
+// The accounting of the paper as printed, beside its corrections. NONE OF IT PROVES ANYTHING of the
+// published algorithm, whose releases have no bounded sensitivity: the numbers are there to be
+// compared and to be printed with that label.
 
 namespace epsledger::trainers::fsdp_published {
 
@@ -73,6 +80,33 @@ double CombinedCoordinatesLogMoment(const TwoQueries& coordinates, int count, do
 double PrintedEpsilon(const TwoQueries& queries, int64_t steps, double delta,
                       Combination combination);
 
+// What the paper's formulas print of a run of Table 2.
+//
+// V and Phi of a layer each have the noise multiplier of (8), sqrt(2 ln(1.25 / delta)) / epsilon:
+// its deviation over what the paper calls the sensitivity. (The epsilon_j of (7) differ by record
+// and row and have mean epsilon; here each is epsilon.) Layers and steps add, by Theorem 1 (i);
+// epsilon is by (ii) over whole orders 1 to 64.
+class PrintedAccountant {
+ public:
+  // rows_of_layers: d of each layer's gradient, >= 1.
+  PrintedAccountant(const PublishedBudget& budget, double sampling_probability,
+                    const std::vector<int>& rows_of_layers);
+
+  // Returns epsilon at the budget's delta after `steps` >= 1 steps, by (13): every row of V and Phi
+  // is a query. NOT PROVEN: (13) is below the moments of even such queries. +inf if the arguments
+  // of the constructor are outside their domains.
+  double Epsilon(int64_t steps) const;
+
+  // The same by (11): V and Phi of a layer are one query each.
+  double EpsilonOfWholeReleases(int64_t steps) const;
+
+ private:
+  double delta_;
+  // Of one step, at whole orders from 1 on.
+  std::vector<double> row_moments_;
+  std::vector<double> release_moments_;
+};
+
 }  // namespace epsledger::trainers::fsdp_published
 
-#endif  // EPSLEDGER_TESTS_CLIENT_TRAINERS_FSDP_PUBLISHED_PRINTED_ACCOUNTING_H_
+#endif  // EPSLEDGER_CLIENT_TRAINERS_FSDP_PUBLISHED_PRINTED_ACCOUNTING_H_

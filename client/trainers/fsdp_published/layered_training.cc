@@ -1,5 +1,6 @@
 #include "client/trainers/fsdp_published/layered_training.h"
 
+#include <cmath>
 #include <cstddef>
 #include <utility>
 
@@ -28,19 +29,35 @@ std::vector<int> RowsOf(const Network& network) {
   return rows;
 }
 
-// Steps (3) to (13) of Table 2 for the records with these numbers.
-absl::StatusOr<std::vector<PublishedRelease>> Step(const LabeledImages& images,
-                                                   const std::vector<int>& chosen,
-                                                   const TrainingOptions& options,
-                                                   const NormalSource& normal, Network& network) {
+using BatchGradients = std::vector<std::vector<RecordGradient>>;  // by layer, then by record
+
+// Returns the gradients of the records with these numbers.
+absl::StatusOr<BatchGradients> GradientsOf(const LabeledImages& images,
+                                           const std::vector<int>& chosen, double epsilon,
+                                           const Network& network) {
   Eigen::MatrixXd inputs(images.pixels.rows(), static_cast<Eigen::Index>(chosen.size()));
   std::vector<int> labels;
   for (const int record : chosen) {
     inputs.col(static_cast<Eigen::Index>(labels.size())) = images.pixels.col(record).cast<double>();
     labels.push_back(images.labels[static_cast<size_t>(record)]);
   }
-  ASSIGN_OR_RETURN(const std::vector<std::vector<RecordGradient>> gradients,
-                   LayerGradients(network, inputs, labels, options.release.budget.epsilon));
+  return LayerGradients(network, inputs, labels, epsilon);
+}
+
+// Whether ReleaseBatch can release them.
+bool AllFinite(const BatchGradients& gradients) {
+  for (const std::vector<RecordGradient>& layer : gradients) {
+    for (const RecordGradient& record : layer) {
+      if (!std::isfinite(record.gradient.squaredNorm())) return false;
+    }
+  }
+  return true;
+}
+
+// Steps (4) to (13) of Table 2.
+absl::StatusOr<std::vector<PublishedRelease>> Step(const BatchGradients& gradients,
+                                                   const TrainingOptions& options,
+                                                   const NormalSource& normal, Network& network) {
   const std::vector<Eigen::Index> layers = FullyConnectedLayers(network);
   std::vector<PublishedRelease> releases;
   for (size_t i = 0; i < layers.size(); ++i) {
@@ -66,8 +83,14 @@ absl::StatusOr<PublishedRun> TrainAsPublished(const LabeledImages& images, int c
   PublishedRun run{.network = std::move(network)};
   while (run.steps < options.steps && !run.exceeded_limit) {
     ASSIGN_OR_RETURN(const std::vector<int> chosen, batches());
+    ASSIGN_OR_RETURN(const BatchGradients gradients,
+                     GradientsOf(images, chosen, options.release.budget.epsilon, run.network));
+    if (!AllFinite(gradients)) {
+      run.diverged = true;
+      break;
+    }
     ASSIGN_OR_RETURN(const std::vector<PublishedRelease> releases,
-                     Step(images, chosen, options, normal, run.network));
+                     Step(gradients, options, normal, run.network));
     ++run.steps;
     run.printed_epsilon = accountant.Epsilon(run.steps);
     run.printed_epsilon_of_whole_releases = accountant.EpsilonOfWholeReleases(run.steps);

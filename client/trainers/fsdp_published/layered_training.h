@@ -41,6 +41,8 @@ struct PublishedRun {
   int64_t steps = 0;
   // Step (14) ended the run: the printed epsilon is above the limit.
   bool exceeded_limit = false;
+  // The noise has driven the parameters so far that the next gradients are not finite numbers.
+  bool diverged = false;
   // By (13) and by (11), see PrintedAccountant. NOT PROVEN.
   double printed_epsilon = 0;
   double printed_epsilon_of_whole_releases = 0;
@@ -50,7 +52,8 @@ using BatchSource = std::function<absl::StatusOr<std::vector<int>>()>;
 
 // Trains by Table 2: in each step ReleaseBatch for every layer's gradients, w <- w - eta release,
 // then step (14): it stops where the printed epsilon is above the limit. As printed this asks after
-// the step, so the step that exceeds the limit is released (erratum 17). THIS IS NOT PRIVATE; call
+// the step, so the step that exceeds the limit is released (erratum 17). A run that diverges ends
+// without an error. THIS IS NOT PRIVATE; call
 // it only after a nonPrivate charge was accepted. Fails as `batches`, CheckLayers or ReleaseBatch.
 absl::StatusOr<PublishedRun> TrainAsPublished(const LabeledImages& images, int class_count,
                                               const TrainingOptions& options,

@@ -64,10 +64,10 @@ void Show(const StepReport& step, const HeldOutImages& held_out) {
 // What the paper would print of the run, in words that cannot be read as a guarantee.
 std::string PrintedText(const PublishedRun& run, const PublishedBudget& claim) {
   return absl::StrFormat(
-      "After %d steps%s the formulas of the paper, equations (11) to (17) and Theorem 1, print "
+      "%sAfter %d steps%s the formulas of the paper, equations (11) to (17) and Theorem 1, print "
       "epsilon %.4g at delta %g, and %.4g without (13). NOT PROVEN, and no guarantee: attacks "
       "contradict what is claimed.\n",
-      run.steps,
+      run.diverged ? "The noise made the parameters too large for another step. " : "", run.steps,
       run.exceeded_limit ? ", of which the last exceeds --stop-above (step (14) asks too late),"
                          : "",
       run.printed_epsilon, claim.delta, run.printed_epsilon_of_whole_releases);

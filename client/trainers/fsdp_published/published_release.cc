@@ -24,9 +24,9 @@ absl::Status Validate(const std::vector<RecordGradient>& batch, const PublishedO
         record.gradient.cols() != batch.front().gradient.cols()) {
       return absl::InvalidArgumentError("gradient: got two shapes in one batch, want one");
     }
-    if (record.gradient.size() == 0 || !record.gradient.allFinite()) {
+    if (record.gradient.size() == 0 || !std::isfinite(record.gradient.squaredNorm())) {
       return absl::InvalidArgumentError(
-          "gradient: got none or one that is not finite, want numbers");
+          "gradient: got none or one without a finite norm, want numbers");
     }
     if (record.row_epsilons.size() != 0 && (record.row_epsilons.size() != record.gradient.rows() ||
                                             !(record.row_epsilons.array() > 0).all())) {

@@ -61,8 +61,9 @@ struct PublishedRelease {
 // sum is divided by the number of records. Do not call it without a nonPrivate charge
 // (unproven_run.h).
 //
-// An empty batch releases zero. INVALID_ARGUMENT unless all gradients have the same shape,
-// row_epsilons has size d and positive entries, epsilon > 0 and delta is in (0, 1); also as Factor.
+// An empty batch releases zero. INVALID_ARGUMENT unless all gradients have the same shape and a
+// finite squared norm, row_epsilons has size d and positive entries, epsilon > 0 and delta is in
+// (0, 1); also as Factor.
 absl::StatusOr<PublishedRelease> ReleaseBatch(const std::vector<RecordGradient>& batch,
                                               const PublishedOptions& options,
                                               const NormalSource& normal);

@@ -139,6 +139,25 @@ TEST(TrainAsPublished, StopsAfterTheStepThatExceedsTheLimit) {
   EXPECT_EQ(run->printed_epsilon_of_whole_releases, accountant.EpsilonOfWholeReleases(8));
 }
 
+// With ReLU nothing bounds the gradients: the noise is scaled by them, and grows with every step.
+TEST(TrainAsPublished, EndsWhereTheNoiseOutgrowsTheNumbers) {
+  TrainingOptions options = ExactOptions(50);
+  options.hidden_layers = *network::ParseLayers("fully_connected(8) relu fully_connected(8) relu");
+  std::mt19937_64 random(2);
+  std::normal_distribution<double> normal;
+  const auto run = TrainAsPublished(
+      OneBrightPixel(), 2, options, AllImages, [&] { return normal(random); }, Ignore);
+  ASSERT_TRUE(run.ok()) << run.status();
+  // Either this, or every unit is dead and all gradients are 0 (B2).
+  EXPECT_TRUE(run->diverged || run->steps == 50);
+  options.learning_rate = 1e300;
+  const auto far = TrainAsPublished(
+      OneBrightPixel(), 2, options, AllImages, [] { return 1.0; }, Ignore);
+  ASSERT_TRUE(far.ok()) << far.status();
+  EXPECT_TRUE(far->diverged);
+  EXPECT_LT(far->steps, 50);
+}
+
 TEST(TrainAsPublished, RefusesLayersWithoutItsRelevance) {
   TrainingOptions options = ExactOptions(1);
   options.hidden_layers = *network::ParseLayers("group_norm(1)");

@@ -122,8 +122,10 @@ TEST(ReleaseBatch, RefusesWhatMakesNoSense) {
   bad.push_back({.gradient = Eigen::MatrixXd::Ones(3, 2)});
   EXPECT_FALSE(ReleaseBatch(bad, {}, NoNoise).ok());
   bad = batch;
-  bad[0].gradient(0, 0) = std::nan("");
-  EXPECT_FALSE(ReleaseBatch(bad, {}, NoNoise).ok());
+  for (const double number : {std::nan(""), 1e200}) {  // of the second the norm is too large
+    bad[0].gradient(0, 0) = number;
+    EXPECT_FALSE(ReleaseBatch(bad, {}, NoNoise).ok());
+  }
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 
 #include "accounting/event/mechanism_event.h"
 #include "accounting/numeric/constants.h"
-#include "proto/convert/mechanism_convert.h"
+#include "proto/bridge/mechanism_convert.h"
 
 namespace epsledger::tests {
 namespace {
@@ -315,7 +315,7 @@ v1::ComputeRequest RandomRequest(uint64_t seed) {
   std::vector<MechanismEvent> history;
   for (int64_t i = 0; i < events; ++i) {
     history.push_back(any ? draw.Any(3) : draw.Known());
-    convert::ToProto(CountedEvent{history.back(), draw.Count()}, request.add_events());
+    bridge::ToProto(CountedEvent{history.back(), draw.Count()}, request.add_events());
   }
   const bool slow_search = request.accountant() == v1::Accountant::PLD ||
                            request.accountant() == v1::Accountant::TRADE_OFF ||

@@ -24,7 +24,7 @@
 #include "epsledger/v1/accounting_service.pb.h"
 #include "google/protobuf/util/json_util.h"
 #include "gtest/gtest.h"
-#include "proto/convert/compute.h"
+#include "proto/bridge/compute.h"
 #include "tests/agreement/random_request.h"
 
 namespace epsledger::tests {
@@ -96,7 +96,7 @@ Timed AnswerOf(const v1::ComputeRequest& request, uint64_t seed) {
   const std::string line = LineOf(request);
   const Watch watch("seed " + std::to_string(seed) + ": " + line);
   const auto start = std::chrono::steady_clock::now();
-  Timed answer{convert::AnswerJsonLine(line), 0};
+  Timed answer{bridge::AnswerJsonLine(line), 0};
   answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return answer;
 }
@@ -134,8 +134,8 @@ void ExpectHonest(const v1::ComputeRequest& request, const v1::ComputeResponse& 
   EXPECT_TRUE(response.has_upper() || response.has_lower() || response.has_value());
   EXPECT_NE(response.kind(), v1::Guarantee::KIND_UNSPECIFIED);
   EXPECT_FALSE(response.theorem().empty());
-  EXPECT_EQ(convert::ToJsonLine(response).find("NaN"), std::string::npos)
-      << convert::ToJsonLine(response);
+  EXPECT_EQ(bridge::ToJsonLine(response).find("NaN"), std::string::npos)
+      << bridge::ToJsonLine(response);
   if (response.has_upper() && response.has_lower()) {
     EXPECT_GE(response.upper(), response.lower());
   }

@@ -7,14 +7,14 @@
 #include <string_view>
 
 #include "epsledger/v1/accounting_service.pb.h"
-#include "proto/convert/compute.h"
+#include "proto/bridge/compute.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace epsledger;  // NOLINT: one function
   v1::ComputeRequest request;
   const std::string_view line(reinterpret_cast<const char*>(data), size);
-  if (!convert::ParseJson(line, &request).ok()) return 0;
-  const absl::StatusOr<v1::ComputeResponse> answer = convert::Compute(request);
+  if (!bridge::ParseJson(line, &request).ok()) return 0;
+  const absl::StatusOr<v1::ComputeResponse> answer = bridge::Compute(request);
   if (!answer.ok()) return 0;
   if (answer->has_upper() && std::isnan(answer->upper())) std::abort();
   if (answer->has_lower() && std::isnan(answer->lower())) std::abort();

@@ -8,7 +8,7 @@
 #include "accounting/event/mechanism_event.h"
 #include "accounting/event/validation.h"
 #include "google/protobuf/util/json_util.h"
-#include "proto/convert/mechanism_convert.h"
+#include "proto/bridge/mechanism_convert.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace epsledger;  // NOLINT: one function
@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   v1::MechanismEvent message;
   if (!JsonStringToMessage(text, &message).ok()) return 0;
-  const absl::StatusOr<accounting::MechanismEvent> event = convert::FromProto(message, "event");
+  const absl::StatusOr<accounting::MechanismEvent> event = bridge::FromProto(message, "event");
   if (!event.ok()) {
     if (event.status().code() != absl::StatusCode::kInvalidArgument) std::abort();
     return 0;
@@ -26,17 +26,17 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (accounting::Describe(*event).empty()) std::abort();
 
   v1::MechanismEvent again;
-  convert::ToProto(*event, &again);
+  bridge::ToProto(*event, &again);
   v1::MechanismEvent from_bytes;
   if (!from_bytes.ParseFromString(again.SerializeAsString())) std::abort();
-  const auto first = convert::FromProto(from_bytes, "event");
+  const auto first = bridge::FromProto(from_bytes, "event");
   if (!first.ok() || *first != *event) std::abort();
 
   std::string json;
   if (!MessageToJsonString(again, &json).ok()) std::abort();
   v1::MechanismEvent from_json;
   if (!JsonStringToMessage(json, &from_json).ok()) std::abort();
-  const auto second = convert::FromProto(from_json, "event");
+  const auto second = bridge::FromProto(from_json, "event");
   if (!second.ok() || *second != *event) std::abort();
   return 0;
 }

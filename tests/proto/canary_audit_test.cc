@@ -1,4 +1,4 @@
-#include "proto/convert/canary_audit.h"
+#include "proto/bridge/canary_audit.h"
 
 #include <string>
 
@@ -7,7 +7,7 @@
 #include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
 
-namespace epsledger::convert {
+namespace epsledger::bridge {
 namespace {
 
 using ::testing::HasSubstr;
@@ -165,4 +165,4 @@ TEST(AuditCanaries, ChoosesAThresholdOfItsOwnForScores) {
 }
 
 }  // namespace
-}  // namespace epsledger::convert
+}  // namespace epsledger::bridge

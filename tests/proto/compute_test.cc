@@ -1,4 +1,4 @@
-#include "proto/convert/compute.h"
+#include "proto/bridge/compute.h"
 
 #include <algorithm>
 #include <limits>
@@ -7,11 +7,11 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "proto/convert/accountant_readings.h"
-#include "proto/convert/guarantee_convert.h"
-#include "proto/convert/json_message.h"
+#include "proto/bridge/accountant_readings.h"
+#include "proto/bridge/guarantee_convert.h"
+#include "proto/bridge/json_message.h"
 
-namespace epsledger::convert {
+namespace epsledger::bridge {
 namespace {
 
 using ::testing::AllOf;
@@ -361,4 +361,4 @@ TEST(CompareAccountants, StopsWhenNobodyWaits) {
 }
 
 }  // namespace
-}  // namespace epsledger::convert
+}  // namespace epsledger::bridge

@@ -1,4 +1,4 @@
-#include "proto/convert/curves.h"
+#include "proto/bridge/curves.h"
 
 #include <cmath>
 #include <limits>
@@ -10,7 +10,7 @@
 #include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
 
-namespace epsledger::convert {
+namespace epsledger::bridge {
 namespace {
 
 using ::testing::ElementsAre;
@@ -157,4 +157,4 @@ TEST(TradeOffCurve, FailsAsTheAccountantDoes) {
 }
 
 }  // namespace
-}  // namespace epsledger::convert
+}  // namespace epsledger::bridge

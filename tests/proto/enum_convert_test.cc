@@ -1,11 +1,11 @@
-#include "proto/convert/enum_convert.h"
+#include "proto/bridge/enum_convert.h"
 
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace epsledger::convert {
+namespace epsledger::bridge {
 namespace {
 
 using accounting::Accountant;
@@ -61,4 +61,4 @@ TEST(EnumConvert, NeverTakesAnUnknownNumberOrAnUnsetOne) {
 }
 
 }  // namespace
-}  // namespace epsledger::convert
+}  // namespace epsledger::bridge

@@ -1,4 +1,4 @@
-#include "proto/convert/mechanism_convert.h"
+#include "proto/bridge/mechanism_convert.h"
 
 #include <cmath>
 #include <limits>
@@ -13,7 +13,7 @@
 #include "rapidcheck/gtest.h"
 #include "tests/proto/valid_events.h"
 
-namespace epsledger::convert {
+namespace epsledger::bridge {
 namespace {
 
 using ::testing::HasSubstr;
@@ -197,4 +197,4 @@ TEST(MechanismConvert, ACountThatIsNotSetIsAnErrorAndNotOne) {
 }
 
 }  // namespace
-}  // namespace epsledger::convert
+}  // namespace epsledger::bridge

@@ -13,7 +13,7 @@
 #include "google/protobuf/descriptor.h"
 #include "gtest/gtest.h"
 
-namespace epsledger::convert {
+namespace epsledger::bridge {
 namespace {
 
 using google::protobuf::Descriptor;
@@ -87,4 +87,4 @@ TEST(MechanismSchema, AMessageHoldsNothingBesideItsKind) {
 }
 
 }  // namespace
-}  // namespace epsledger::convert
+}  // namespace epsledger::bridge

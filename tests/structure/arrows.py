@@ -90,11 +90,11 @@ RULES = [
     Rule("client-not-server", "client", "never", ["server/"],
          "a client knows the protocol only; it must work against a server that it was not built with"),
     Rule("client-not-accounting", "client", "never", [r"accounting/(?!event/status_macros\.h$)"],
-         "clients ask the ledger; client/cli reaches the mathematics through proto/convert, the one bridge"),
+         "clients ask the ledger; client/cli reaches the mathematics through proto/bridge, the one bridge"),
     Rule("json-syntax-sees", "proto/json_syntax", "only", ["proto/json_syntax/", "absl/", STD],
          "whether a text is JSON is asked by the server and by the thin client alike"),
-    Rule("client-library-not-convert", "client/cpp", "never", ["proto/convert/"],
-         "proto/convert brings the mathematics in; the library stays thin (client/cli may use it for offline computing)"),
+    Rule("client-library-not-bridge", "client/cpp", "never", ["proto/bridge/"],
+         "proto/bridge brings the mathematics in; the library stays thin (client/cli may use it for offline computing)"),
     Rule("trainers-public-interface", "client/trainers", "never", [GRPC, PROTOBUF, "proto/", "client/cpp/(?!include/)"],
          "a trainer is a user of the client library like any other: public headers only"),
     Rule("trainer-network-sees", "client/trainers/network", "only", ["client/trainers/network/", r"accounting/event/status_macros\.h$", "Eigen/", "absl/", r"immintrin\.h$", STD],
@@ -110,8 +110,8 @@ RULES = [
     Rule("public-headers-string-view", "client/cpp/include", "code", [r"absl::string_view\b", r"\b(grpc|google::protobuf)::"],
          "absl::string_view is another type than std::string_view in some builds of abseil: an ABI trap"),
 
-    Rule("convert-sees", "proto/convert", "only",
-         ["proto/convert/", "proto/json_syntax/", "accounting/", "absl/", "google/protobuf/", STD, r"(?!.*\.grpc\.pb\.h$).*\.pb\.h$"],
+    Rule("bridge-sees", "proto/bridge", "only",
+         ["proto/bridge/", "proto/json_syntax/", "accounting/", "absl/", "google/protobuf/", STD, r"(?!.*\.grpc\.pb\.h$).*\.pb\.h$"],
          "the bridge between messages and the mathematics knows these two and nothing else: no gRPC"),
 ]
 

@@ -56,7 +56,7 @@ BROKEN_ARROWS = {
     "oidc-sees": [("server/oidc/a.cc", '#include "server/transport/grpc/server.h"'),
                   ("server/oidc/a.cc", '#include "server/storage/ledger_store.h"')],
     "json-syntax-sees": [("proto/json_syntax/a.cc", '#include "accounting/answer.h"'),
-                         ("proto/json_syntax/a.cc", '#include "proto/convert/compute.h"')],
+                         ("proto/json_syntax/a.cc", '#include "proto/bridge/compute.h"')],
     "statement-sees": [("server/statement/a.cc", '#include "server/transport/grpc/a.h"'),
                        ("server/statement/a.cc", '#include "epsledger/v1/audit.pb.h"')],
     "statement-no-clock": [("server/statement/a.cc", '#include "absl/time/clock.h"')],
@@ -67,7 +67,7 @@ BROKEN_ARROWS = {
     "client-not-server": [("client/cli/a.cc", '#include "server/core/cost.h"')],
     "client-not-accounting": [("client/cli/a.cc", '#include "accounting/guarantee.h"'),
                               ("client/trainers/istdp/a.cc", '#include "accounting/guarantee.h"')],
-    "client-library-not-convert": [("client/cpp/a.cc", '#include "proto/convert/event.h"')],
+    "client-library-not-bridge": [("client/cpp/a.cc", '#include "proto/bridge/event.h"')],
     "trainers-public-interface": [("client/trainers/istdp/a.cc", '#include "epsledger/v1/charge.pb.h"'),
                                   ("client/trainers/istdp/a.cc", "#include <grpcpp/channel.h>"),
                                   ("client/trainers/istdp/a.cc", '#include "client/cpp/retry.h"')],
@@ -82,9 +82,9 @@ BROKEN_ARROWS = {
                        ("client/cpp/include/epsledger/client.h", '#include "absl/strings/string_view.h"')],
     "public-headers-string-view": [("client/cpp/include/epsledger/client.h", "void Open(absl::string_view name);"),
                                    ("client/cpp/include/epsledger/client.h", "grpc::Channel* channel;")],
-    "convert-sees": [("proto/convert/a.cc", "#include <grpcpp/channel.h>"),
-                     ("proto/convert/a.cc", '#include "epsledger/v1/charge_service.grpc.pb.h"'),
-                     ("proto/convert/a.cc", '#include "server/core/ledger.h"')],
+    "bridge-sees": [("proto/bridge/a.cc", "#include <grpcpp/channel.h>"),
+                     ("proto/bridge/a.cc", '#include "epsledger/v1/charge_service.grpc.pb.h"'),
+                     ("proto/bridge/a.cc", '#include "server/core/ledger.h"')],
 }
 
 ALLOWED_ARROWS = [
@@ -95,13 +95,13 @@ ALLOWED_ARROWS = [
                          "int count = 1'000; int other = 2'000;\n"),
     ("server/storage/a.cc", '#include "server/storage/a.h"\n#include <sqlite3.h>\n#include <thread>\n#include <unistd.h>\n'
                             '#include "absl/synchronization/mutex.h"\n'),
-    ("server/transport/grpc/a.cc", '#include <grpcpp/grpcpp.h>\n#include "server/core/ledger.h"\n#include "proto/convert/a.h"\n'),
+    ("server/transport/grpc/a.cc", '#include <grpcpp/grpcpp.h>\n#include "server/core/ledger.h"\n#include "proto/bridge/a.h"\n'),
     ("server/main.cc", '#include "server/storage/a.h"\n#include "server/transport/grpc/a.h"\n'),
     ("client/cpp/a.cc", '#include <grpcpp/grpcpp.h>\n#include "epsledger/v1/charge_service.grpc.pb.h"\n#include "epsledger/client.h"\n'),
-    ("client/cli/a.cc", '#include "proto/convert/a.h"\n#include "epsledger/client.h"\n'),
+    ("client/cli/a.cc", '#include "proto/bridge/a.h"\n#include "epsledger/client.h"\n'),
     ("client/trainers/istdp/a.cc", '#include "epsledger/session.h"\n#include "client/trainers/istdp/a.h"\n#include <chrono>\n'),
     ("client/cpp/include/epsledger/client.h", '#include "absl/status/statusor.h"\n#include <string_view>\n'),
-    ("proto/convert/a.cc", '#include "proto/convert/a.h"\n#include "accounting/a.h"\n#include "epsledger/v1/mechanism.pb.h"\n'),
+    ("proto/bridge/a.cc", '#include "proto/bridge/a.h"\n#include "accounting/a.h"\n#include "epsledger/v1/mechanism.pb.h"\n'),
 ]
 
 TREE = {
@@ -120,8 +120,8 @@ TREE = {
     "client/cpp/CMakeLists.txt": "epsledger_library(epsledger_client SOURCES a.cc LINKS epsledger_grpc)\n",
     "client/trainers/CMakeLists.txt": "epsledger_library(epsledger_trainer SOURCES a.cc LINKS epsledger_client Eigen3::Eigen)\n",
     "proto/CMakeLists.txt": "add_library(epsledger_proto STATIC a.proto)\nadd_library(epsledger_grpc STATIC a.proto)\n"
-                            "target_link_libraries(epsledger_grpc PUBLIC epsledger_proto gRPC::grpc++)\nadd_subdirectory(convert)\n",
-    "proto/convert/CMakeLists.txt": "epsledger_library(epsledger_convert SOURCES a.cc LINKS epsledger_proto epsledger_accounting)\n",
+                            "target_link_libraries(epsledger_grpc PUBLIC epsledger_proto gRPC::grpc++)\nadd_subdirectory(bridge)\n",
+    "proto/bridge/CMakeLists.txt": "epsledger_library(epsledger_bridge SOURCES a.cc LINKS epsledger_proto epsledger_accounting)\n",
     "tests/CMakeLists.txt": "set(FOLDERS accounting fuzz)\nforeach(folder IN LISTS FOLDERS)\n  if(EXISTS x)\n"
                             "    add_subdirectory(${folder})\n  endif()\nendforeach()\n",
     "tests/accounting/CMakeLists.txt": "epsledger_test(a_test SOURCES a_test.cc LINKS epsledger_accounting)\n",
@@ -130,7 +130,7 @@ TREE = {
         "accounting/a.cc", "server/main.cc", "server/core/a.cc", "server/access/a.cc", "server/statement/a.cc",
         "server/storage/a.cc",
         "server/transport/a.cc",
-        "client/cpp/a.cc", "client/trainers/a.cc", "proto/convert/a.cc", "tests/fuzz/a_fuzz.cc")},
+        "client/cpp/a.cc", "client/trainers/a.cc", "proto/bridge/a.cc", "tests/fuzz/a_fuzz.cc")},
     "tests/accounting/a_test.cc": "TEST(A, IsSound) {}\n",
 }
 
@@ -142,10 +142,10 @@ BROKEN_LINKS = {
     "statement-links": ("server/statement/CMakeLists.txt", "target_link_libraries(epsledger_statement PUBLIC epsledger_grpc)"),
     "transport-links": ("server/transport/CMakeLists.txt", "target_link_libraries(epsledger_transport PUBLIC epsledger_sqlite)"),
     "client-links": ("client/cpp/CMakeLists.txt", "target_link_libraries(epsledger_client PRIVATE epsledger_accounting)"),
-    "client-library-links": ("client/cpp/CMakeLists.txt", "target_link_libraries(epsledger_client PRIVATE epsledger_convert)"),
+    "client-library-links": ("client/cpp/CMakeLists.txt", "target_link_libraries(epsledger_client PRIVATE epsledger_bridge)"),
     "trainer-links": ("client/trainers/CMakeLists.txt", "target_link_libraries(epsledger_trainer PRIVATE epsledger_grpc)"),
-    "convert-links": ("proto/convert/CMakeLists.txt", "target_link_libraries(epsledger_convert PUBLIC spdlog::spdlog)"),
-    "convert-messages-only": ("proto/convert/CMakeLists.txt", "target_link_libraries(epsledger_convert PUBLIC epsledger_grpc)"),
+    "bridge-links": ("proto/bridge/CMakeLists.txt", "target_link_libraries(epsledger_bridge PUBLIC spdlog::spdlog)"),
+    "bridge-messages-only": ("proto/bridge/CMakeLists.txt", "target_link_libraries(epsledger_bridge PUBLIC epsledger_grpc)"),
     "proto-links": ("proto/CMakeLists.txt", "target_link_libraries(epsledger_proto PUBLIC epsledger_client)"),
 }
 

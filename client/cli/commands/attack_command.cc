@@ -7,7 +7,7 @@
 #include "client/cli/commands/commands.h"
 #include "client/cli/flags/history_flags.h"
 #include "epsledger/rounded_number.h"
-#include "proto/convert/compute.h"
+#include "proto/bridge/compute.h"
 
 namespace epsledger::cli {
 namespace {
@@ -61,7 +61,7 @@ void Attacks(Invocation& invocation, const AttackFlags& flags) {
   for (Attack& attack : AttacksOf(flags)) {
     request.set_id(attack.name);
     *request.mutable_query() = std::move(attack.query);
-    absl::StatusOr<v1::ComputeResponse> answer = convert::Compute(request);
+    absl::StatusOr<v1::ComputeResponse> answer = bridge::Compute(request);
     if (!answer.ok()) return invocation.FailOffline(answer.status());
     table.AddRow({attack.name,
                   answer->has_upper() ? Cell(answer->upper(), Rounding::kUp) : Cell(""),

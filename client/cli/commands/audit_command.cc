@@ -18,7 +18,7 @@
 #include "client/cli/commands/commands.h"
 #include "client/cli/flags/history_flags.h"
 #include "client/cli/flags/resource_name.h"
-#include "proto/convert/canary_audit.h"
+#include "proto/bridge/canary_audit.h"
 
 namespace epsledger::cli {
 namespace {
@@ -234,9 +234,9 @@ void Audit(Invocation& invocation, const AuditFlags& flags) {
   const absl::StatusOr<v1::AuditCanariesRequest> request =
       ToRequest(invocation.terminal().in, flags);
   if (!request.ok()) return invocation.FailOffline(request.status());
-  const auto question = convert::ToQuestion(*request, kMaxLocalScores);
+  const auto question = bridge::ToQuestion(*request, kMaxLocalScores);
   if (!question.ok()) return invocation.FailOffline(question.status());
-  const absl::StatusOr<v1::AuditCanariesResponse> audit = convert::AuditCanaries(*question);
+  const absl::StatusOr<v1::AuditCanariesResponse> audit = bridge::AuditCanaries(*question);
   if (!audit.ok()) return invocation.FailOffline(audit.status());
   invocation.Print({.messages = {&*audit}, .table = AuditTable(*audit)});
   if (invocation.IsForPeople()) invocation.terminal().out << "\n" << Verdict(*audit) << "\n";

@@ -13,7 +13,7 @@
 #include "client/cli/flags/history_flags.h"
 #include "client/cli/flags/resource_name.h"
 #include "client/cli/print/progress.h"
-#include "proto/convert/compute.h"
+#include "proto/bridge/compute.h"
 
 namespace epsledger::cli {
 namespace {
@@ -174,7 +174,7 @@ void Calibrate(Invocation& invocation, CalibrateFlags flags) {
   absl::StatusOr<v1::ComputeResponse> answer;
   {
     const Progress progress(invocation.terminal(), "calibrating");
-    answer = convert::Compute(request);
+    answer = bridge::Compute(request);
   }
   if (!answer.ok()) return invocation.FailOffline(answer.status());
   invocation.Print({.messages = {&*answer}, .table = CalibrationTable(*query, *answer)});

@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "accounting/event/status_macros.h"
-#include "proto/convert/json_message.h"
+#include "proto/bridge/json_message.h"
 
 namespace epsledger::cli {
 namespace {
@@ -44,7 +44,7 @@ absl::StatusOr<Score> ParseCsv(absl::string_view line) {
 
 absl::StatusOr<Score> ParseJson(const std::string& line) {
   google::protobuf::Struct object;
-  RETURN_IF_ERROR(convert::ReadJsonObject(line, &object));
+  RETURN_IF_ERROR(bridge::ReadJsonObject(line, &object));
   const auto member = object.fields().find("member");
   const auto score = object.fields().find("score");
   if (object.fields_size() != 2 || member == object.fields().end() ||

@@ -17,7 +17,7 @@
 #include "client/cpp/charging.h"
 #include "client/cpp/rpc_status.h"
 #include "epsledger/refusal.h"
-#include "proto/convert/json_message.h"
+#include "proto/bridge/json_message.h"
 
 namespace epsledger::cli {
 namespace {
@@ -216,7 +216,7 @@ absl::Status ReadItems(std::istream& in, v1::BatchChargeRequest* request) {
   for (int number = 1; std::getline(in, line); ++number) {
     if (line.find_first_not_of(" \t\r") == line.npos) continue;
     v1::BatchChargeItem* item = request->add_items();
-    const absl::Status parsed = convert::ReadJsonObject(line, item);
+    const absl::Status parsed = bridge::ReadJsonObject(line, item);
     if (!parsed.ok()) {
       return absl::InvalidArgumentError(
           absl::StrCat("line ", number, ": want the proto3 JSON of epsledger.v1.BatchChargeItem: ",

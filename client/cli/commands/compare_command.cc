@@ -7,7 +7,7 @@
 #include "client/cli/commands/commands.h"
 #include "client/cli/flags/history_flags.h"
 #include "client/cli/print/answers.h"
-#include "proto/convert/accountant_readings.h"
+#include "proto/bridge/accountant_readings.h"
 
 namespace epsledger::cli {
 namespace {
@@ -73,10 +73,10 @@ void Compare(Invocation& invocation, const CompareFlags& flags) {
   absl::Status status = flags.history.Fill(invocation.terminal().in, &request);
   if (!status.ok()) return invocation.FailOffline(status);
   request.set_delta(flags.delta);
-  auto question = convert::ToQuestion(request);
+  auto question = bridge::ToQuestion(request);
   if (!question.ok()) return invocation.FailOffline(question.status());
   const absl::StatusOr<v1::CompareAccountantsResponse> comparison =
-      convert::CompareAccountants(*std::move(question), [] { return false; });
+      bridge::CompareAccountants(*std::move(question), [] { return false; });
   if (!comparison.ok()) return invocation.FailOffline(comparison.status());
   std::string summary = FoldedText(invocation, comparison->readings());
   absl::StrAppend(&summary, summary.empty() ? "" : "\n", Summary(flags, *comparison));

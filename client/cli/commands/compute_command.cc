@@ -4,7 +4,7 @@
 
 #include "absl/strings/ascii.h"
 #include "client/cli/commands/commands.h"
-#include "proto/convert/compute.h"
+#include "proto/bridge/compute.h"
 
 namespace epsledger::cli {
 namespace {
@@ -16,9 +16,9 @@ void Compute(Invocation& invocation) {
   std::string line;
   while (terminal.out && std::getline(terminal.in, line)) {
     if (absl::StripAsciiWhitespace(line).empty()) continue;
-    const v1::ComputeResponse response = convert::AnswerJsonLine(line);
+    const v1::ComputeResponse response = bridge::AnswerJsonLine(line);
     if (response.has_error()) invocation.set_exit_code(ExitCode::kFailed);
-    terminal.out << convert::ToJsonLine(response) << "\n" << std::flush;
+    terminal.out << bridge::ToJsonLine(response) << "\n" << std::flush;
   }
   if (!terminal.out) {
     terminal.err << "epsctl: the answers cannot be written: the output is closed.\n";

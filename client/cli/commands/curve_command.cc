@@ -5,7 +5,7 @@
 #include "client/cli/commands/commands.h"
 #include "client/cli/flags/curve_points.h"
 #include "client/cli/flags/history_flags.h"
-#include "proto/convert/curves.h"
+#include "proto/bridge/curves.h"
 
 namespace epsledger::cli {
 namespace {
@@ -26,9 +26,9 @@ void Profile(Invocation& invocation, const CurveFlags& flags) {
   }
   if (!status.ok()) return invocation.FailOffline(status);
   request.set_accountant(flags.accountant);
-  const absl::StatusOr<convert::CurveQuestion> question = convert::ToQuestion(request);
+  const absl::StatusOr<bridge::CurveQuestion> question = bridge::ToQuestion(request);
   if (!question.ok()) return invocation.FailOffline(question.status());
-  const auto profile = convert::PrivacyProfile(*question, [] { return false; });
+  const auto profile = bridge::PrivacyProfile(*question, [] { return false; });
   if (!profile.ok()) return invocation.FailOffline(profile.status());
   PrintProfile(invocation, *profile);
 }
@@ -42,9 +42,9 @@ void TradeOff(Invocation& invocation, const CurveFlags& flags) {
   }
   if (!status.ok()) return invocation.FailOffline(status);
   request.set_accountant(flags.accountant);
-  const absl::StatusOr<convert::CurveQuestion> question = convert::ToQuestion(request);
+  const absl::StatusOr<bridge::CurveQuestion> question = bridge::ToQuestion(request);
   if (!question.ok()) return invocation.FailOffline(question.status());
-  const auto curve = convert::TradeOffCurve(*question, [] { return false; });
+  const auto curve = bridge::TradeOffCurve(*question, [] { return false; });
   if (!curve.ok()) return invocation.FailOffline(curve.status());
   PrintTradeOff(invocation, *curve);
 }

@@ -25,7 +25,7 @@
 #include "client/cli/print/answers.h"
 #include "client/cpp/budget_message.h"
 #include "epsledger/v1/proposal_service.pb.h"
-#include "proto/convert/printable.h"
+#include "proto/bridge/printable.h"
 
 namespace epsledger::cli {
 namespace {
@@ -321,7 +321,7 @@ void Approve(Invocation& invocation, const ResolveFlags& flags) {
           absl::StrCat(flags.name, ", sequence number ", proposal->sequence(), ", of ",
                        proposal->proposed_by(), " will be approved: ", ChangeText(*proposal),
                        "; their reason: \"",
-                       absl::Utf8SafeCEscape(convert::Printable(proposal->reason())), "\""))) {
+                       absl::Utf8SafeCEscape(bridge::Printable(proposal->reason())), "\""))) {
     return;
   }
   v1::ApproveProposalRequest request;

@@ -9,7 +9,7 @@
 #include "client/cpp/refusal_message.h"
 #include "epsledger/refusal.h"
 #include "epsledger/rounded_number.h"
-#include "proto/convert/accountant_readings.h"
+#include "proto/bridge/accountant_readings.h"
 
 namespace epsledger::cli {
 namespace {
@@ -25,10 +25,10 @@ double LeastEpsilon(const v1::MechanismEvent& event, v1::NeighboringRelation::Ki
   request.set_neighboring_relation(relation);
   request.set_delta(delta);
   request.set_group_size(1);
-  auto question = convert::ToQuestion(request);
+  auto question = bridge::ToQuestion(request);
   if (!question.ok()) return 0;
   const absl::StatusOr<v1::CompareAccountantsResponse> comparison =
-      convert::CompareAccountants(*std::move(question), [] { return false; });
+      bridge::CompareAccountants(*std::move(question), [] { return false; });
   if (!comparison.ok()) return 0;
   double least = 0;
   for (const v1::AccountantReading& reading : comparison->readings()) {

@@ -22,7 +22,7 @@
 #include "client/cpp/budget_message.h"
 #include "client/cpp/mechanism_message.h"
 #include "epsledger/mechanism.h"
-#include "proto/convert/json_message.h"
+#include "proto/bridge/json_message.h"
 
 namespace epsledger::cli {
 namespace {
@@ -89,7 +89,7 @@ absl::StatusOr<v1::CreateSessionRequest> CreateRequest(const CreateFlags& flags,
     *session->mutable_plan()->add_events() = planned;
   }
   if (!flags.plan_json.empty()) {
-    const absl::Status parsed = convert::ReadJsonObject(flags.plan_json, session->mutable_plan());
+    const absl::Status parsed = bridge::ReadJsonObject(flags.plan_json, session->mutable_plan());
     if (!parsed.ok()) {
       return absl::InvalidArgumentError(absl::StrCat(
           "--plan: want the proto3 JSON of epsledger.v1.Plan: ", std::string(parsed.message())));

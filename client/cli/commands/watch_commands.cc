@@ -11,7 +11,7 @@
 #include "client/cli/flags/resource_name.h"
 #include "client/cli/interrupt.h"
 #include "client/cpp/watching.h"
-#include "proto/convert/printable.h"
+#include "proto/bridge/printable.h"
 
 namespace epsledger::cli {
 namespace {
@@ -82,7 +82,7 @@ void PrintChange(Invocation& invocation, Connection& connection, const v1::Ledge
   if (invocation.IsForPeople()) {
     out << change.sequence() << "  " << google::protobuf::util::TimeUtil::ToString(change.time())
         << "  " << ShortName(NameOf(change)) << "  "
-        << convert::Printable(Describe(connection, change)) << "\n";
+        << bridge::Printable(Describe(connection, change)) << "\n";
   } else {
     out << ToJson(change, false) << "\n";
   }

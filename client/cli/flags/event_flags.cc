@@ -10,7 +10,7 @@
 #include "client/cpp/mechanism_message.h"
 #include "epsledger/mechanism.h"
 #include "epsledger/rounded_number.h"
-#include "proto/convert/mechanism_convert.h"
+#include "proto/bridge/mechanism_convert.h"
 #include "proto/json_syntax/json_syntax.h"
 
 namespace epsledger::cli {
@@ -72,7 +72,7 @@ absl::StatusOr<v1::CountedEvent> EventFlags::ToMessage() const {
 
 absl::StatusOr<v1::CountedEvent> EventFlags::ToCheckedMessage() const {
   ASSIGN_OR_RETURN(v1::CountedEvent message, ToMessage());
-  RETURN_IF_ERROR(convert::FromProto(message.event(), "event").status());
+  RETURN_IF_ERROR(bridge::FromProto(message.event(), "event").status());
   RETURN_IF_ERROR(ValidateCount(message.count()));
   return message;
 }

@@ -13,7 +13,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "accounting/event/status_macros.h"
-#include "proto/convert/json_message.h"
+#include "proto/bridge/json_message.h"
 #include "proto/json_syntax/json_syntax.h"
 
 namespace epsledger::cli {
@@ -68,7 +68,7 @@ absl::StatusOr<std::vector<v1::CountedEvent>> ParseArray(const std::string& text
     return absl::InvalidArgumentError(WithoutPrefix(std::string(status.message()), prefix.size()));
   }
   v1::ComputeRequest request;
-  status = convert::ReadJson(object, &request);
+  status = bridge::ReadJson(object, &request);
   if (!status.ok()) return status;
   std::vector<v1::CountedEvent> events(request.events().begin(), request.events().end());
   request.clear_events();
@@ -175,7 +175,7 @@ absl::StatusOr<std::vector<v1::CountedEvent>> ParseEvents(const std::string& tex
     const std::string line(absl::StripAsciiWhitespace(raw));
     if (line.empty()) continue;
     v1::CountedEvent one;
-    const absl::Status status = convert::ReadJsonObject(line, &one);
+    const absl::Status status = bridge::ReadJsonObject(line, &one);
     if (!status.ok()) {
       return absl::InvalidArgumentError(absl::StrCat("line ", number, ": ", status.message()));
     }

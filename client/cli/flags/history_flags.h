@@ -33,7 +33,7 @@ struct HistoryFlags {
   void AddTo(CLI::App& command);
 
   // Sets the fields of these names in any request of AccountingService. INVALID_ARGUMENT if no
-  // event is given, or if one cannot be read; proto/convert decides whether it makes sense.
+  // event is given, or if one cannot be read; proto/bridge decides whether it makes sense.
   template <class Request>
   absl::Status Fill(std::istream& in, Request* request) const {
     absl::StatusOr<std::vector<v1::CountedEvent>> events = Events(in);

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "proto/convert/field_behavior.h"
-#include "proto/convert/json_message.h"
+#include "proto/bridge/field_behavior.h"
+#include "proto/bridge/json_message.h"
 
 namespace epsledger::cli {
 namespace {
@@ -18,8 +18,8 @@ void ClearWhatTheServerSets(google::protobuf::Message* message) {
   std::vector<const google::protobuf::FieldDescriptor*> fields;
   reflection.ListFields(*message, &fields);
   for (const google::protobuf::FieldDescriptor* field : fields) {
-    if (convert::HasBehavior(*field, google::api::OUTPUT_ONLY) ||
-        convert::HasBehavior(*field, google::api::IDENTIFIER)) {
+    if (bridge::HasBehavior(*field, google::api::OUTPUT_ONLY) ||
+        bridge::HasBehavior(*field, google::api::IDENTIFIER)) {
       reflection.ClearField(message, field);
     } else if (field->is_map() ||
                field->cpp_type() != google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE) {
@@ -57,7 +57,7 @@ absl::Status ReadResourceFile(const std::string& path, std::istream& in,
     }
     text.assign(std::istreambuf_iterator<char>(file), {});
   }
-  const absl::Status read = convert::ReadJsonObject(text, resource);
+  const absl::Status read = bridge::ReadJsonObject(text, resource);
   if (!read.ok()) {
     return absl::InvalidArgumentError(absl::StrCat("--file ", path, ": want the proto3 JSON of ",
                                                    resource->GetDescriptor()->full_name(), ": ",

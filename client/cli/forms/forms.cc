@@ -7,7 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "accounting/event/status_macros.h"
 #include "client/cli/forms/form_filling.h"
-#include "proto/convert/printable.h"
+#include "proto/bridge/printable.h"
 #include "proto/json_syntax/json_syntax.h"
 
 namespace epsledger::cli {
@@ -37,13 +37,13 @@ absl::Status CheckText(const FormQuestion& question, const json& answer) {
   const std::string& text = answer.get_ref<const std::string&>();
   std::string without_newlines = text;
   std::replace(without_newlines.begin(), without_newlines.end(), '\n', ' ');
-  if (convert::Printable(without_newlines) != without_newlines) {
+  if (bridge::Printable(without_newlines) != without_newlines) {
     return WrongAnswer(question.key, "it has control characters");
   }
   const std::vector<std::string>& choices = question.choices;
   if (!choices.empty() && std::find(choices.begin(), choices.end(), text) == choices.end()) {
     return WrongAnswer(question.key,
-                       absl::StrCat("got \"", convert::Printable(text),
+                       absl::StrCat("got \"", bridge::Printable(text),
                                     "\", want one of: ", absl::StrJoin(choices, ", ")));
   }
   return absl::OkStatus();
@@ -71,7 +71,7 @@ absl::StatusOr<FormKind> FormNamed(std::string_view name) {
     if (name == known) return kind;
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("--format: got \"", convert::Printable(name),
+      absl::StrCat("--format: got \"", bridge::Printable(name),
                    "\", want one of: ", absl::StrJoin(FormNames(), ", ")));
 }
 
@@ -130,8 +130,8 @@ absl::StatusOr<FormAnswers> FormAnswers::Parse(std::string_view text) {
     if (question == questions.end()) {
       std::vector<std::string> known;
       for (const FormQuestion& one : questions) known.emplace_back(one.key);
-      return WrongAnswer(convert::Printable(key), absl::StrCat("no form asks that; want one of: ",
-                                                               absl::StrJoin(known, ", ")));
+      return WrongAnswer(bridge::Printable(key), absl::StrCat("no form asks that; want one of: ",
+                                                              absl::StrJoin(known, ", ")));
     }
     RETURN_IF_ERROR(CheckAnswer(*question, answer));
   }

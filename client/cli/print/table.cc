@@ -13,7 +13,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "client/cli/print/wrapped.h"
-#include "proto/convert/printable.h"
+#include "proto/bridge/printable.h"
 
 namespace epsledger::cli {
 namespace {
@@ -88,7 +88,7 @@ nlohmann::ordered_json JsonValue(const Cell& cell) {
 }
 
 std::string CsvField(const std::string& exact) {
-  const std::string text = convert::Printable(exact);
+  const std::string text = bridge::Printable(exact);
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   return absl::StrCat("\"", absl::StrReplaceAll(text, {{"\"", "\"\""}}), "\"");
 }
@@ -96,7 +96,7 @@ std::string CsvField(const std::string& exact) {
 }  // namespace
 
 // Keeps control characters of stored texts away from the terminal.
-Cell::Cell(std::string text) : for_people_(convert::Printable(text)), exact_(std::move(text)) {}
+Cell::Cell(std::string text) : for_people_(bridge::Printable(text)), exact_(std::move(text)) {}
 Cell::Cell(const char* text) : Cell(std::string(text)) {}
 Cell::Cell(int64_t number)
     : for_people_(absl::StrCat(number)), exact_(for_people_), is_number_(true) {}
@@ -113,7 +113,7 @@ Cell Cell::In(Tone tone) const {
 
 Cell Cell::ForPeople(const std::string& text) const {
   Cell cell = *this;
-  cell.for_people_ = convert::Printable(text);
+  cell.for_people_ = bridge::Printable(text);
   return cell;
 }
 

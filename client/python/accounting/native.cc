@@ -14,10 +14,10 @@
 #include "accounting/event/status_macros.h"
 #include "epsledger/v1/accounting_service.pb.h"
 #include "google/protobuf/util/json_util.h"
-#include "proto/convert/accountant_readings.h"
-#include "proto/convert/compute.h"
-#include "proto/convert/curves.h"
-#include "proto/convert/json_message.h"
+#include "proto/bridge/accountant_readings.h"
+#include "proto/bridge/compute.h"
+#include "proto/bridge/curves.h"
+#include "proto/bridge/json_message.h"
 
 namespace {
 
@@ -28,8 +28,8 @@ bool NobodyLeaves() { return false; }
 template <class Request, class Ask>
 absl::StatusOr<std::string> Answer(std::string_view text, Ask ask) {
   Request request;
-  RETURN_IF_ERROR(convert::ReadJsonObject(text, &request));
-  ASSIGN_OR_RETURN(auto question, convert::ToQuestion(request));
+  RETURN_IF_ERROR(bridge::ReadJsonObject(text, &request));
+  ASSIGN_OR_RETURN(auto question, bridge::ToQuestion(request));
   ASSIGN_OR_RETURN(const auto answer, ask(question));
   std::string json;
   if (!google::protobuf::util::MessageToJsonString(answer, &json).ok()) {
@@ -40,26 +40,26 @@ absl::StatusOr<std::string> Answer(std::string_view text, Ask ask) {
 
 absl::StatusOr<std::string> AnswerCompute(std::string_view text) {
   v1::ComputeRequest request;
-  RETURN_IF_ERROR(convert::ParseJson(text, &request));
-  ASSIGN_OR_RETURN(const v1::ComputeResponse response, convert::Compute(request));
-  return convert::ToJsonLine(response);
+  RETURN_IF_ERROR(bridge::ParseJson(text, &request));
+  ASSIGN_OR_RETURN(const v1::ComputeResponse response, bridge::Compute(request));
+  return bridge::ToJsonLine(response);
 }
 
 absl::StatusOr<std::string> AnswerMethod(std::string_view method, std::string_view request) {
   if (method == "Compute") return AnswerCompute(request);
   if (method == "CompareAccountants") {
     return Answer<v1::CompareAccountantsRequest>(request, [](const auto& question) {
-      return convert::CompareAccountants(question, NobodyLeaves);
+      return bridge::CompareAccountants(question, NobodyLeaves);
     });
   }
   if (method == "GetPrivacyProfile") {
     return Answer<v1::GetPrivacyProfileRequest>(request, [](const auto& question) {
-      return convert::PrivacyProfile(question, NobodyLeaves);
+      return bridge::PrivacyProfile(question, NobodyLeaves);
     });
   }
   if (method == "GetTradeOffCurve") {
     return Answer<v1::GetTradeOffCurveRequest>(request, [](const auto& question) {
-      return convert::TradeOffCurve(question, NobodyLeaves);
+      return bridge::TradeOffCurve(question, NobodyLeaves);
     });
   }
   return absl::InvalidArgumentError(absl::StrCat("method: got \"",

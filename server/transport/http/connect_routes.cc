@@ -10,7 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/message.h"
-#include "proto/convert/json_message.h"
+#include "proto/bridge/json_message.h"
 #include "server/transport/http/http_caller.h"
 #include "server/transport/http/json_answer.h"
 
@@ -80,7 +80,7 @@ void AnswerConnect(RpcGateway& gateway, const HttpRequest& request, HttpReply re
         HttpError(403, "permission_denied", std::string(caller.status().message())));
   }
   const std::unique_ptr<google::protobuf::Message> message = RpcGateway::NewRequest(*method);
-  const absl::Status parsed = convert::ReadJsonObject(request.body, message.get());
+  const absl::Status parsed = bridge::ReadJsonObject(request.body, message.get());
   if (!parsed.ok()) {
     return std::move(reply)(
         HttpError(400, "invalid_argument",

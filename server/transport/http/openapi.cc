@@ -12,7 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "epsledger/v1/budget_service.pb.h"
 #include "google/protobuf/descriptor.h"
-#include "proto/convert/field_behavior.h"
+#include "proto/bridge/field_behavior.h"
 #include "server/transport/http/rest_routes.h"
 #include "server/transport/http/rpc_gateway.h"
 
@@ -52,7 +52,7 @@ std::optional<Json> WellKnownSchema(const Descriptor& type) {
 }
 
 bool IsRequired(const FieldDescriptor& field) {
-  return convert::HasBehavior(field, google::api::REQUIRED);
+  return bridge::HasBehavior(field, google::api::REQUIRED);
 }
 
 // Returns the required fields of a request. A resource is also an answer, where some fields may be

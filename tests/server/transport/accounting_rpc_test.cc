@@ -5,9 +5,9 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "proto/convert/canary_audit.h"
-#include "proto/convert/compute.h"
-#include "proto/convert/curves.h"
+#include "proto/bridge/canary_audit.h"
+#include "proto/bridge/compute.h"
+#include "proto/bridge/curves.h"
 #include "tests/server/transport/test_server.h"
 
 namespace epsledger::transport {
@@ -24,7 +24,7 @@ TEST(AccountingRpc, ComputeAnswersAsTheOfflineCalculator) {
   auto reply =
       TestClient::Call(*server.client.accounting, &v1::AccountingService::Stub::Compute, request);
   ASSERT_TRUE(reply.ok()) << reply.status.error_message();
-  auto offline = convert::Compute(request);
+  auto offline = bridge::Compute(request);
   ASSERT_TRUE(offline.ok());
   reply.response.clear_seconds();
   offline->clear_seconds();
@@ -70,7 +70,7 @@ TEST(AccountingRpc, GetPrivacyProfileAnswersAsTheOfflineCalculator) {
   const auto reply = TestClient::Call(*server.client.accounting,
                                       &v1::AccountingService::Stub::GetPrivacyProfile, request);
   ASSERT_TRUE(reply.ok()) << reply.status.error_message();
-  const auto offline = convert::PrivacyProfile(*convert::ToQuestion(request), [] { return false; });
+  const auto offline = bridge::PrivacyProfile(*bridge::ToQuestion(request), [] { return false; });
   ASSERT_TRUE(offline.ok());
   EXPECT_EQ(reply.response.SerializeAsString(), offline->SerializeAsString());
   ASSERT_EQ(reply.response.points_size(), 3);
@@ -85,7 +85,7 @@ TEST(AccountingRpc, GetTradeOffCurveAnswersAsTheOfflineCalculator) {
   const auto reply = TestClient::Call(*server.client.accounting,
                                       &v1::AccountingService::Stub::GetTradeOffCurve, request);
   ASSERT_TRUE(reply.ok()) << reply.status.error_message();
-  const auto offline = convert::TradeOffCurve(*convert::ToQuestion(request), [] { return false; });
+  const auto offline = bridge::TradeOffCurve(*bridge::ToQuestion(request), [] { return false; });
   ASSERT_TRUE(offline.ok());
   EXPECT_EQ(reply.response.SerializeAsString(), offline->SerializeAsString());
   EXPECT_EQ(reply.response.points_size(), 1000);
@@ -133,7 +133,7 @@ TEST(AccountingRpc, AuditCanariesAnswersAsTheOfflineCalculator) {
   const auto reply = TestClient::Call(*server.client.accounting,
                                       &v1::AccountingService::Stub::AuditCanaries, request);
   ASSERT_TRUE(reply.ok()) << reply.status.error_message();
-  const auto offline = convert::AuditCanaries(*convert::ToQuestion(request));
+  const auto offline = bridge::AuditCanaries(*bridge::ToQuestion(request));
   ASSERT_TRUE(offline.ok());
   EXPECT_EQ(reply.response.SerializeAsString(), offline->SerializeAsString());
   EXPECT_TRUE(reply.response.contradicts_claim());

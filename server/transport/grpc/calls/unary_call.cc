@@ -32,7 +32,7 @@ std::optional<UnknownField> FindUnknownField(const Message& message) {
   for (int f = 0; f < descriptor->field_count(); ++f) {
     const FieldDescriptor* field = descriptor->field(f);
     if (field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) continue;
-    // proto/convert checks these field by field.
+    // proto/bridge checks these field by field.
     if (field->message_type() == v1::MechanismEvent::descriptor()) continue;
     const bool repeated = field->is_repeated();
     const int size = repeated ? reflection->FieldSize(message, field)

@@ -4,7 +4,7 @@
 
 #include "accounting/event/domain.h"
 #include "accounting/event/status_macros.h"
-#include "proto/convert/enum_convert.h"
+#include "proto/bridge/enum_convert.h"
 #include "server/core/limits.h"
 #include "server/transport/grpc/converters/budget_convert.h"
 #include "server/transport/grpc/converters/output_only.h"
@@ -20,11 +20,11 @@ using accounting::CheckInterval;
 absl::Status Check(const v1::SessionAudit& audit) {
   absl::Status status = CheckOutputOnlyUnset(audit, "audit");
   if (status.ok()) {
-    status = convert::CheckEnum(audit.method(), v1::AuditCanariesRequest::Method_descriptor(),
-                                "audit.method");
+    status = bridge::CheckEnum(audit.method(), v1::AuditCanariesRequest::Method_descriptor(),
+                               "audit.method");
   }
   if (status.ok()) {
-    status = convert::CheckEnum(
+    status = bridge::CheckEnum(
         audit.hypothesis(), v1::AuditCanariesResponse::Hypothesis_descriptor(), "audit.hypothesis");
   }
   if (status.ok()) {

@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "accounting/event/domain.h"
 #include "accounting/event/status_macros.h"
-#include "proto/convert/enum_convert.h"
-#include "proto/convert/mechanism_convert.h"
+#include "proto/bridge/enum_convert.h"
+#include "proto/bridge/mechanism_convert.h"
 #include "server/core/limits.h"
 #include "server/core/units.h"
 #include "server/transport/grpc/converters/output_only.h"
@@ -27,8 +27,8 @@ absl::StatusOr<core::Cap> ReadApproximateDp(const v1::ApproximateDpCap& message,
   cap.delta = message.delta();
   cap.filter = accounting::ApproximateDpFilter::kPortfolio;
   if (message.filter() != v1::ApproximateDpCap::FILTER_UNSPECIFIED) {
-    RETURN_IF_ERROR(convert::CheckEnum(message.filter(), v1::ApproximateDpCap::Filter_descriptor(),
-                                       path + ".filter"));
+    RETURN_IF_ERROR(bridge::CheckEnum(message.filter(), v1::ApproximateDpCap::Filter_descriptor(),
+                                      path + ".filter"));
     cap.filter = static_cast<accounting::ApproximateDpFilter>(message.filter());
   }
   const bool one_order = cap.filter == accounting::ApproximateDpFilter::kRenyiOneOrder;
@@ -73,7 +73,7 @@ struct CapWriter {
   void operator()(const core::NoGuaranteeCap&) const { message->mutable_no_guarantee(); }
   void operator()(const core::UnitsCap& cap) const {
     v1::UnitsCap* out = message->mutable_units();
-    convert::ToProto(*cap.reference, out->mutable_reference());
+    bridge::ToProto(*cap.reference, out->mutable_reference());
     out->set_count(cap.count);
     out->set_delta(cap.delta);
     for (const core::TradeOffCurveCap::Point& point : cap.guarantee) {
@@ -98,7 +98,7 @@ absl::StatusOr<core::Cap> ReadUnits(const v1::UnitsCap& message, const std::stri
       .reference = {}, .count = message.count(), .delta = message.delta(), .guarantee = {}};
   if (message.has_reference()) {
     ASSIGN_OR_RETURN(accounting::MechanismEvent event,
-                     convert::FromProto(message.reference(), path + ".reference"));
+                     bridge::FromProto(message.reference(), path + ".reference"));
     cap.reference = std::move(event);
   }
   return cap;
@@ -217,7 +217,7 @@ absl::StatusOr<core::CreateBudget> ReadCreateBudget(const v1::CreateBudgetReques
   if (cap.has_approximate_dp() && cap.approximate_dp().has_reference()) {
     ASSIGN_OR_RETURN(
         accounting::MechanismEvent event,
-        convert::FromProto(cap.approximate_dp().reference(), "budget.cap.approximateDp.reference"));
+        bridge::FromProto(cap.approximate_dp().reference(), "budget.cap.approximateDp.reference"));
     command.reference = std::move(event);
   }
   return command;
@@ -254,7 +254,7 @@ absl::StatusOr<core::BudgetSpec> FromProto(const v1::CreateBudgetRequest& reques
   }
   spec.cap = std::move(cap);
   ASSIGN_OR_RETURN(const accounting::NeighboringRelation relation,
-                   convert::FromProto(budget.neighboring_relation(), "budget.neighboringRelation"));
+                   bridge::FromProto(budget.neighboring_relation(), "budget.neighboringRelation"));
   spec.relation = relation;
   spec.privacy_unit = budget.privacy_unit();
   status = CheckText("budget.privacyUnit", spec.privacy_unit, 1, core::kMaxPrivacyUnitBytes);
@@ -357,7 +357,7 @@ absl::StatusOr<std::vector<core::Label>> ReadLabels(
 
 absl::StatusOr<core::Sampler> ReadSampler(v1::Provenance::Sampler sampler,
                                           const std::string& path) {
-  RETURN_IF_ERROR(convert::CheckEnum(sampler, v1::Provenance::Sampler_descriptor(), path));
+  RETURN_IF_ERROR(bridge::CheckEnum(sampler, v1::Provenance::Sampler_descriptor(), path));
   return static_cast<core::Sampler>(sampler);  // the same numbers
 }
 
@@ -365,7 +365,7 @@ void ToProto(const core::BudgetSpec& spec, v1::Budget* message) {
   message->set_name(FormatBudgetName(spec.id));
   if (!spec.parent_id.empty()) message->set_parent(FormatBudgetName(spec.parent_id));
   ToProto(spec.cap, message->mutable_cap());
-  message->set_neighboring_relation(convert::ToProto(spec.relation));
+  message->set_neighboring_relation(bridge::ToProto(spec.relation));
   message->set_privacy_unit(spec.privacy_unit);
   if (spec.partition_function) {
     message->mutable_partition()->set_function(*spec.partition_function);
@@ -380,8 +380,8 @@ void ToProto(const core::Ledger& ledger, const core::BudgetState& state, v1::Bud
   ToProto(now, message);
   const auto& reference = state.balance.reference();
   if (reference != nullptr && message->cap().has_approximate_dp()) {
-    convert::ToProto(reference->event,
-                     message->mutable_cap()->mutable_approximate_dp()->mutable_reference());
+    bridge::ToProto(reference->event,
+                    message->mutable_cap()->mutable_approximate_dp()->mutable_reference());
   }
   message->set_state(static_cast<v1::Budget::State>(state.phase));  // the same numbers
   message->set_state_reason(state.phase_reason);

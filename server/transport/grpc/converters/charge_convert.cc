@@ -11,8 +11,8 @@
 #include "accounting/event/domain.h"
 #include "accounting/event/status_macros.h"
 #include "accounting/event/validation.h"
-#include "proto/convert/enum_convert.h"
-#include "proto/convert/mechanism_convert.h"
+#include "proto/bridge/enum_convert.h"
+#include "proto/bridge/mechanism_convert.h"
 #include "server/core/limits.h"
 #include "server/transport/grpc/converters/budget_convert.h"
 #include "server/transport/grpc/converters/resource_names.h"
@@ -28,7 +28,7 @@ absl::StatusOr<core::ChargeItem> ReadItem(const Message& message, const std::str
   absl::Status status = CheckChargeId(path + "chargeId", message.charge_id());
   if (!status.ok()) return status;
   ASSIGN_OR_RETURN(accounting::MechanismEvent event,
-                   convert::FromProto(message.event(), path + "event"));
+                   bridge::FromProto(message.event(), path + "event"));
   status = accounting::CheckRange(path + "count", message.count(), 1, accounting::kMaxEventCount);
   if (!status.ok()) return status;
   return core::ChargeItem{message.charge_id(), std::move(event), message.count()};
@@ -48,7 +48,7 @@ absl::StatusOr<core::Charge> FromProto(const v1::AcquireLeaseRequest& request, i
   ASSIGN_OR_RETURN(AttemptName name, ParseAttemptName("attempt", request.attempt()));
   absl::Status status = CheckChargeId("leaseId", request.lease_id());
   if (!status.ok()) return status;
-  ASSIGN_OR_RETURN(accounting::MechanismEvent event, convert::FromProto(request.event(), "event"));
+  ASSIGN_OR_RETURN(accounting::MechanismEvent event, bridge::FromProto(request.event(), "event"));
   status = accounting::CheckRange("count", request.count(), 1, accounting::kMaxEventCount);
   if (!status.ok()) return status;
   const google::protobuf::Duration& time = request.time_to_live();
@@ -99,7 +99,7 @@ absl::StatusOr<std::optional<core::SeenHead>> ReadSeenHead(const v1::LedgerHead&
 absl::StatusOr<core::Charge> FromProto(const v1::BatchChargeRequest& request) {
   ASSIGN_OR_RETURN(AttemptName name, ParseAttemptName("attempt", request.attempt()));
   RETURN_IF_ERROR(
-      convert::CheckEnum(request.mode(), v1::BatchChargeRequest::Mode_descriptor(), "mode"));
+      bridge::CheckEnum(request.mode(), v1::BatchChargeRequest::Mode_descriptor(), "mode"));
   const int size = request.items_size();
   if (size < 1 || size > core::kMaxBatchItems) {
     return accounting::OutOfDomain("items", absl::StrCat(size, " items"),
@@ -144,7 +144,7 @@ void ToProto(const core::Refusal& refusal, v1::Refusal* message) {
 void ToProto(const core::SessionName& session, const core::ChargeRecord& record,
              v1::Charge* message) {
   message->set_name(FormatChargeName({session, record.row.attempt}, record.row.charge_id));
-  if (record.event.has_value()) convert::ToProto(*record.event, message->mutable_event());
+  if (record.event.has_value()) bridge::ToProto(*record.event, message->mutable_event());
   if (record.outline.has_value()) {
     message->set_event_digest(record.outline->digest);
     message->set_event_description(record.outline->words);
@@ -170,7 +170,7 @@ void ToProto(const core::SessionName& session, const core::OpenLease& lease, v1:
 void ToProto(const core::SessionName& session, const core::ChargeRecord& charge,
              std::optional<int64_t> used_count, v1::Lease* message) {
   message->set_name(FormatLeaseName({session, charge.row.attempt}, charge.row.charge_id));
-  if (charge.event.has_value()) convert::ToProto(*charge.event, message->mutable_event());
+  if (charge.event.has_value()) bridge::ToProto(*charge.event, message->mutable_event());
   message->set_granted_count(charge.row.count);
   message->set_sequence(charge.sequence);
   if (charge.sequence > 0) message->set_hash(charge.hash.data(), charge.hash.size());

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "accounting/event/domain.h"
-#include "proto/convert/field_behavior.h"
+#include "proto/bridge/field_behavior.h"
 
 namespace epsledger::transport {
 
@@ -13,7 +13,7 @@ absl::Status CheckOutputOnlyUnset(const google::protobuf::Message& resource,
   std::vector<const google::protobuf::FieldDescriptor*> fields;
   resource.GetReflection()->ListFields(resource, &fields);
   for (const auto* field : fields) {
-    if (convert::HasBehavior(*field, google::api::OUTPUT_ONLY)) {
+    if (bridge::HasBehavior(*field, google::api::OUTPUT_ONLY)) {
       return accounting::OutOfDomain(absl::StrCat(path, ".", field->json_name()), "a value",
                                      "unset: the server fills it in");
     }

@@ -9,8 +9,8 @@
 #include "absl/time/time.h"
 #include "accounting/event/domain.h"
 #include "accounting/event/status_macros.h"
-#include "proto/convert/enum_convert.h"
-#include "proto/convert/mechanism_convert.h"
+#include "proto/bridge/enum_convert.h"
+#include "proto/bridge/mechanism_convert.h"
 #include "server/core/limits.h"
 #include "server/transport/grpc/converters/budget_convert.h"
 #include "server/transport/grpc/converters/output_only.h"
@@ -97,10 +97,10 @@ void WriteChange(const core::ProposedChange& change, v1::Proposal* message) {
           child.set_budget_id(what.spec.id);
           ToProto(what.spec, child.mutable_budget());
           if (what.reference.has_value()) {
-            convert::ToProto(**what.reference, child.mutable_budget()
-                                                   ->mutable_cap()
-                                                   ->mutable_approximate_dp()
-                                                   ->mutable_reference());
+            bridge::ToProto(**what.reference, child.mutable_budget()
+                                                  ->mutable_cap()
+                                                  ->mutable_approximate_dp()
+                                                  ->mutable_reference());
           }
         } else if constexpr (std::is_same_v<Change, core::ProposedSuccessor>) {
           message->mutable_supersede()->set_successor_id(what.successor_id);
@@ -126,7 +126,7 @@ absl::StatusOr<std::vector<core::GuardedChange>> FromProto(const v1::ApprovalPol
   for (int i = 0; i < policy.guarded_size(); ++i) {
     const std::string field = absl::StrCat(path, ".guarded[", i, "]");
     RETURN_IF_ERROR(
-        convert::CheckEnum(policy.guarded(i), v1::ApprovalPolicy::Change_descriptor(), field));
+        bridge::CheckEnum(policy.guarded(i), v1::ApprovalPolicy::Change_descriptor(), field));
     const auto change = static_cast<core::GuardedChange>(policy.guarded(i));  // the same numbers
     if (std::find(guarded.begin(), guarded.end(), change) != guarded.end()) {
       return accounting::OutOfDomain(field, core::Name(change), "each change once");

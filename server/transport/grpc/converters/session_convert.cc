@@ -11,8 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "accounting/event/domain.h"
 #include "accounting/event/status_macros.h"
-#include "proto/convert/enum_convert.h"
-#include "proto/convert/mechanism_convert.h"
+#include "proto/bridge/enum_convert.h"
+#include "proto/bridge/mechanism_convert.h"
 #include "server/core/limits.h"
 #include "server/transport/grpc/converters/audit_record_convert.h"
 #include "server/transport/grpc/converters/budget_convert.h"
@@ -70,7 +70,7 @@ absl::Status ReadDeclared(const v1::Session& session, core::SessionSpec* spec) {
                        absl::StrCat("1 to ", core::kMaxPlanEvents, " for DECLARED"));
   }
   ASSIGN_OR_RETURN(std::vector<accounting::CountedEvent> plan,
-                   convert::FromProto(session.plan().events(), "session.plan.events"));
+                   bridge::FromProto(session.plan().events(), "session.plan.events"));
   spec->plan = std::move(plan);
   spec->plan_delta = session.plan_delta();
   return accounting::CheckInterval("session.planDelta", spec->plan_delta,
@@ -80,8 +80,8 @@ absl::Status ReadDeclared(const v1::Session& session, core::SessionSpec* spec) {
 absl::StatusOr<core::Claim> ReadClaim(const v1::Claim& message) {
   absl::Status status = CheckOutputOnlyUnset(message, "session.claim");
   if (status.ok()) {
-    status = convert::CheckEnum(message.status(), v1::Claim::Status_descriptor(),
-                                "session.claim.status");
+    status =
+        bridge::CheckEnum(message.status(), v1::Claim::Status_descriptor(), "session.claim.status");
   }
   if (status.ok()) {
     status = accounting::CheckInterval("session.claim.epsilon", message.epsilon(),
@@ -143,7 +143,7 @@ absl::StatusOr<core::CreateSession> ReadCreateSession(const v1::CreateSessionReq
   command.any_filter = NamesNoFilter(own_cap);
   if (request.has_expects()) {
     ASSIGN_OR_RETURN(accounting::MechanismEvent event,
-                     convert::FromProto(request.expects(), "expects"));
+                     bridge::FromProto(request.expects(), "expects"));
     command.expects = std::move(event);
   }
   return command;
@@ -166,12 +166,12 @@ absl::StatusOr<core::SessionSpec> FromProto(const v1::CreateSessionRequest& requ
   }
   status = CheckOutputOnlyUnset(session, "session");
   if (!status.ok()) return status;
-  status = convert::CheckEnum(session.mode(), v1::Session::Mode_descriptor(), "session.mode");
+  status = bridge::CheckEnum(session.mode(), v1::Session::Mode_descriptor(), "session.mode");
   if (!status.ok()) return status;
   spec.mode = static_cast<core::SessionMode>(session.mode());  // the same numbers
   ASSIGN_OR_RETURN(
       const accounting::NeighboringRelation relation,
-      convert::FromProto(session.neighboring_relation(), "session.neighboringRelation"));
+      bridge::FromProto(session.neighboring_relation(), "session.neighboringRelation"));
   spec.relation = relation;
   spec.display_name = session.display_name();
   status = CheckText("session.displayName", spec.display_name, 0, core::kMaxDisplayNameBytes);
@@ -198,7 +198,7 @@ namespace {
 void SpecWithoutPlan(const core::SessionSpec& spec, v1::Session* message) {
   message->set_name(FormatSessionName({spec.budget_id, spec.id}));
   message->set_mode(static_cast<v1::Session::Mode>(spec.mode));
-  message->set_neighboring_relation(convert::ToProto(spec.relation));
+  message->set_neighboring_relation(bridge::ToProto(spec.relation));
   if (spec.own_cap) {
     ToProto(*spec.own_cap, message->mutable_own_cap());
   } else {
@@ -230,7 +230,7 @@ void AddLeases(const core::SessionState& state, v1::Session* message) {
     v1::Lease& shown = *message->add_open_leases();
     ToProto(name, lease, &shown);
     if (bytes >= kMaxShownEventBytes) continue;
-    convert::ToProto(*state.events[lease.event_index].event, shown.mutable_event());
+    bridge::ToProto(*state.events[lease.event_index].event, shown.mutable_event());
     bytes += static_cast<int64_t>(shown.event().ByteSizeLong());
   }
 }
@@ -239,7 +239,7 @@ void AddLeases(const core::SessionState& state, v1::Session* message) {
 
 void AddPlan(const std::vector<accounting::CountedEvent>& plan, v1::Session* message) {
   for (const accounting::CountedEvent& event : plan) {
-    convert::ToProto(event, message->mutable_plan()->add_events());
+    bridge::ToProto(event, message->mutable_plan()->add_events());
   }
 }
 
@@ -256,8 +256,8 @@ void ToProto(const core::SessionState& state, v1::Session* message) {
   message->set_state_reason(state.close_reason);
   if (state.current_attempt > 0) ToProto(state.provenance, message->mutable_provenance());
   if (state.own_balance.has_value() && state.own_balance->reference() != nullptr) {
-    convert::ToProto(state.own_balance->reference()->event,
-                     message->mutable_own_cap()->mutable_approximate_dp()->mutable_reference());
+    bridge::ToProto(state.own_balance->reference()->event,
+                    message->mutable_own_cap()->mutable_approximate_dp()->mutable_reference());
   }
   AddLeases(state, message);
   for (const core::RecordedAudit& recorded : state.audits) {
@@ -270,8 +270,8 @@ void ToProto(const core::SessionState& state, v1::Session* message) {
     if (event.accepted_count == 0) continue;
     steps += std::min(event.accepted_count, std::numeric_limits<int64_t>::max() - steps);
     if (message->events_omitted()) continue;
-    convert::ToProto(accounting::CountedEvent{event.event, event.accepted_count},
-                     message->add_history());
+    bridge::ToProto(accounting::CountedEvent{event.event, event.accepted_count},
+                    message->add_history());
   }
   message->set_step_count(steps);
   if (state.own_balance) {

@@ -4,10 +4,10 @@
 #include "absl/status/statusor.h"
 #include "accounting/event/status_macros.h"
 #include "epsledger/v1/accounting_service.pb.h"
-#include "proto/convert/accountant_readings.h"
-#include "proto/convert/canary_audit.h"
-#include "proto/convert/compute.h"
-#include "proto/convert/curves.h"
+#include "proto/bridge/accountant_readings.h"
+#include "proto/bridge/canary_audit.h"
+#include "proto/bridge/compute.h"
+#include "proto/bridge/curves.h"
 #include "server/transport/grpc/handlers/service_handlers.h"
 
 namespace epsledger::transport {
@@ -22,11 +22,11 @@ class AccountingHandlers {
         context_.open_calls, std::move(arrived),
         [this](v1::ComputeRequest& request, const Call& call) -> absl::Status {
           // Report errors in the request immediately, not after the waiting computations.
-          RETURN_IF_ERROR(convert::ToQuestion(request).status());
+          RETURN_IF_ERROR(bridge::ToQuestion(request).status());
           return context_.computations->Submit(
               call->caller().tenant, [call, request = std::move(request)] {
                 if (call->Abandoned()) return;
-                const absl::StatusOr<v1::ComputeResponse> answer = convert::Compute(request);
+                const absl::StatusOr<v1::ComputeResponse> answer = bridge::Compute(request);
                 if (answer.ok()) {
                   call->Succeed(*answer);
                 } else {
@@ -37,21 +37,21 @@ class AccountingHandlers {
   }
 
   void CompareAccountants(wire::UnaryRequest arrived) {
-    HandleAsked<v1::CompareAccountantsRequest>(std::move(arrived), convert::CompareAccountants);
+    HandleAsked<v1::CompareAccountantsRequest>(std::move(arrived), bridge::CompareAccountants);
   }
 
   void GetPrivacyProfile(wire::UnaryRequest arrived) {
-    HandleAsked<v1::GetPrivacyProfileRequest>(std::move(arrived), convert::PrivacyProfile);
+    HandleAsked<v1::GetPrivacyProfileRequest>(std::move(arrived), bridge::PrivacyProfile);
   }
 
   void GetTradeOffCurve(wire::UnaryRequest arrived) {
-    HandleAsked<v1::GetTradeOffCurveRequest>(std::move(arrived), convert::TradeOffCurve);
+    HandleAsked<v1::GetTradeOffCurveRequest>(std::move(arrived), bridge::TradeOffCurve);
   }
 
   void AuditCanaries(wire::UnaryRequest arrived) {
     HandleAsked<v1::AuditCanariesRequest>(
         std::move(arrived), [](const accounting::AuditQuestion& question, const auto&) {
-          return convert::AuditCanaries(question);
+          return bridge::AuditCanaries(question);
         });
   }
 
@@ -62,7 +62,7 @@ class AccountingHandlers {
   void HandleAsked(wire::UnaryRequest arrived, Ask ask) {
     Handle<Request>(context_.open_calls, std::move(arrived),
                     [this, ask](const Request& request, const Call& call) -> absl::Status {
-                      auto question = convert::ToQuestion(request);
+                      auto question = bridge::ToQuestion(request);
                       if (!question.ok()) return question.status();
                       return context_.computations->Submit(
                           call->caller().tenant, [call, ask, question = *std::move(question)] {

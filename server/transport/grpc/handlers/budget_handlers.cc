@@ -11,8 +11,8 @@
 #include "accounting/event/domain.h"
 #include "accounting/event/status_macros.h"
 #include "epsledger/v1/budget_service.pb.h"
-#include "proto/convert/accountant_readings.h"
-#include "proto/convert/curves.h"
+#include "proto/bridge/accountant_readings.h"
+#include "proto/bridge/curves.h"
 #include "server/core/ledger.h"
 #include "server/core/limits.h"
 #include "server/transport/grpc/converters/budget_convert.h"
@@ -281,19 +281,18 @@ class BudgetHandlers {
       if (type_one_error.has_value() && history.empty()) {
         message.set_true_positive_rate_upper(*type_one_error);  // a coin toss
       } else if (type_one_error.has_value()) {
-        convert::CurveQuestion curve;
+        bridge::CurveQuestion curve;
         curve.question.events = history;
         curve.question.relation = relation;
         curve.at = {*type_one_error};
-        const auto points = convert::TradeOffCurve(curve, [&call] { return call->Abandoned(); });
+        const auto points = bridge::TradeOffCurve(curve, [&call] { return call->Abandoned(); });
         // An event without a known trade-off function guarantees nothing.
         message.set_true_positive_rate_upper(
             points.ok() && points->points(0).has_true_positive_rate_upper()
                 ? points->points(0).true_positive_rate_upper()
                 : 1);
       }
-      for (v1::AccountantReading& reading :
-           convert::ReadEveryAccountant(history, relation, delta)) {
+      for (v1::AccountantReading& reading : bridge::ReadEveryAccountant(history, relation, delta)) {
         *message.add_readings() = std::move(reading);
       }
       call->Succeed(message);

@@ -11,7 +11,7 @@
 #include "accounting/event/status_macros.h"
 #include "accounting/event/validation.h"
 #include "epsledger/v1/charge_service.pb.h"
-#include "proto/convert/mechanism_convert.h"
+#include "proto/bridge/mechanism_convert.h"
 #include "server/core/ledger.h"
 #include "server/transport/grpc/converters/charge_convert.h"
 #include "server/transport/grpc/converters/page_token.h"
@@ -138,7 +138,7 @@ void AnswerLease(const HandlerContext& context, const core::SessionName& session
         for (const core::OpenLease& lease : state.open_leases) {
           if (lease.attempt != attempt || lease.id != id) continue;
           ToProto(session, lease, &message);
-          convert::ToProto(*charge.event, message.mutable_event());
+          bridge::ToProto(*charge.event, message.mutable_event());
           AddHeadTag(*key, call->caller().tenant, session.budget_id, &message);
           call->Succeed(message);
           return absl::OkStatus();
@@ -216,7 +216,7 @@ class ChargeHandlers {
         [this](const v1::PreviewChargeRequest& request, const Call& call) -> absl::Status {
           ASSIGN_OR_RETURN(core::SessionName name, PreviewedName(request));
           ASSIGN_OR_RETURN(accounting::MechanismEvent event,
-                           convert::FromProto(request.event(), "event"));
+                           bridge::FromProto(request.event(), "event"));
           RETURN_IF_ERROR(
               accounting::CheckRange("count", request.count(), 1, accounting::kMaxEventCount));
           SubmitNow<core::Preview>(

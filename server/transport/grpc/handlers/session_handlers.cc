@@ -12,9 +12,9 @@
 #include "accounting/event/domain.h"
 #include "accounting/event/status_macros.h"
 #include "epsledger/v1/session_service.pb.h"
-#include "proto/convert/accountant_readings.h"
-#include "proto/convert/curves.h"
-#include "proto/convert/mechanism_convert.h"
+#include "proto/bridge/accountant_readings.h"
+#include "proto/bridge/curves.h"
+#include "proto/bridge/mechanism_convert.h"
 #include "server/core/claim.h"
 #include "server/core/ledger.h"
 #include "server/core/limits.h"
@@ -281,7 +281,7 @@ class SessionHandlers {
           if (request.has_epsilon_range()) {
             *curve.mutable_epsilon_range() = request.epsilon_range();
           }
-          return AnswerCurve(request.name(), curve, call, convert::PrivacyProfile);
+          return AnswerCurve(request.name(), curve, call, bridge::PrivacyProfile);
         });
   }
 
@@ -296,7 +296,7 @@ class SessionHandlers {
           if (request.has_type_one_error_range()) {
             *curve.mutable_type_one_error_range() = request.type_one_error_range();
           }
-          return AnswerCurve(request.name(), curve, call, convert::TradeOffCurve);
+          return AnswerCurve(request.name(), curve, call, bridge::TradeOffCurve);
         });
   }
 
@@ -422,7 +422,7 @@ class SessionHandlers {
               response.set_next_page_token(past.TokenOf(past.at_sequence, static_cast<int64_t>(i)));
               break;
             }
-            convert::ToProto(history[i], response.add_history());
+            bridge::ToProto(history[i], response.add_history());
             bytes += response.history().rbegin()->ByteSizeLong();
           }
           call->Succeed(response);
@@ -435,7 +435,7 @@ class SessionHandlers {
                            const Call& call, Draw draw) {
     absl::StatusOr<core::SessionName> name = ParseSessionName("name", session_name);
     if (!name.ok()) return name.status();
-    absl::StatusOr<convert::CurveQuestion> curve = convert::ToQuestion(request);
+    absl::StatusOr<bridge::CurveQuestion> curve = bridge::ToQuestion(request);
     if (!curve.ok()) return curve.status();
     ReadState(context_.ledger, call,
               [call, name = *std::move(name), curve = *std::move(curve), draw,
@@ -471,16 +471,15 @@ class SessionHandlers {
           ledger.PreviewCharge(name, *session->events[session->last_charge.event_index].event, 1);
       if (preview.ok()) response.set_steps_that_fit(preview->steps_that_fit);
     }
-    return computations.Submit(call->caller().tenant,
-                               [call, history = HistoryOf(*session),
-                                relation = session->spec.relation, delta, response]() mutable {
-                                 if (call->Abandoned()) return;
-                                 for (v1::AccountantReading& reading :
-                                      convert::ReadEveryAccountant(history, relation, delta)) {
-                                   *response.add_readings() = std::move(reading);
-                                 }
-                                 call->Succeed(response);
-                               });
+    return computations.Submit(call->caller().tenant, [call, history = HistoryOf(*session),
+                                                       relation = session->spec.relation, delta,
+                                                       response]() mutable {
+      if (call->Abandoned()) return;
+      for (v1::AccountantReading& reading : bridge::ReadEveryAccountant(history, relation, delta)) {
+        *response.add_readings() = std::move(reading);
+      }
+      call->Succeed(response);
+    });
   }
 
   const HandlerContext context_;

@@ -16,8 +16,8 @@
 #include "accounting/event/domain.h"
 #include "accounting/event/status_macros.h"
 #include "accounting/event/validation.h"
-#include "proto/convert/enum_convert.h"
-#include "proto/convert/guarantee_convert.h"
+#include "proto/bridge/enum_convert.h"
+#include "proto/bridge/guarantee_convert.h"
 #include "server/core/codec.h"
 #include "server/core/limits.h"
 #include "server/transport/grpc/converters/budget_convert.h"
@@ -193,7 +193,7 @@ v1::Guarantee EpsilonOf(const Series& series, const std::map<int64_t, int64_t>& 
   }
   v1::Guarantee message;
   const absl::StatusOr<accounting::Guarantee> epsilon = accounting::Answer(question);
-  if (epsilon.ok()) convert::ToProto(*epsilon, &message);
+  if (epsilon.ok()) bridge::ToProto(*epsilon, &message);
   return message;
 }
 
@@ -309,7 +309,7 @@ absl::Status GetSessionSeries(const HandlerContext& context, std::shared_ptr<Ser
   if (!status.ok()) return status;
   if (request.accountant() != v1::Accountant::KIND_UNSPECIFIED) {
     ASSIGN_OR_RETURN(const accounting::Accountant accountant,
-                     convert::FromProto(request.accountant(), "accountant"));
+                     bridge::FromProto(request.accountant(), "accountant"));
     series.accountant = accountant;
   }
   if (request.point_count() != 0) {

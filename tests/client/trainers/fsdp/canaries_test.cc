@@ -12,7 +12,7 @@
 #include "client/trainers/fsdp/exact_sum.h"
 #include "client/trainers/fsdp/fsdp.h"
 #include "client/trainers/run/canary_scores.h"
-#include "proto/convert/canary_audit.h"
+#include "proto/bridge/canary_audit.h"
 #include "tests/client/trainers/fsdp/small_problem.h"
 #include "tests/client/trainers/run/fake_releases.h"
 
@@ -195,9 +195,9 @@ TEST(CanaryScores, SeparateTheMembersThatAModelMemorised) {
   request.set_confidence(0.95);
   request.set_delta(1e-5);
   request.set_claimed_epsilon(1);
-  const auto question = convert::ToQuestion(request, 200);
+  const auto question = bridge::ToQuestion(request, 200);
   ASSERT_TRUE(question.ok()) << question.status();
-  const auto audit = convert::AuditCanaries(*question);
+  const auto audit = bridge::AuditCanaries(*question);
   ASSERT_TRUE(audit.ok()) << audit.status();
   EXPECT_TRUE(audit->contradicts_claim()) << audit->epsilon_lower_bound().lower();
 }

@@ -1,10 +1,10 @@
-#include "proto/convert/enum_convert.h"
+#include "proto/bridge/enum_convert.h"
 
 #include "absl/strings/str_cat.h"
 #include "accounting/event/domain.h"
 #include "accounting/event/status_macros.h"
 
-namespace epsledger::convert {
+namespace epsledger::bridge {
 namespace {
 
 // The enumerations of accounting/ carry the numbers of their messages (each says so, and
@@ -70,4 +70,4 @@ v1::Guarantee::Kind ToProto(accounting::GuaranteeKind kind) {
   return static_cast<v1::Guarantee::Kind>(kind);
 }
 
-}  // namespace epsledger::convert
+}  // namespace epsledger::bridge

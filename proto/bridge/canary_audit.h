@@ -1,5 +1,5 @@
-#ifndef EPSLEDGER_PROTO_CONVERT_CANARY_AUDIT_H_
-#define EPSLEDGER_PROTO_CONVERT_CANARY_AUDIT_H_
+#ifndef EPSLEDGER_PROTO_BRIDGE_CANARY_AUDIT_H_
+#define EPSLEDGER_PROTO_BRIDGE_CANARY_AUDIT_H_
 
 // Audits: the body of AccountingService.AuditCanaries and of `epsctl audit`.
 
@@ -10,7 +10,7 @@
 #include "accounting/audit/audit.h"
 #include "epsledger/v1/accounting_service.pb.h"
 
-namespace epsledger::convert {
+namespace epsledger::bridge {
 
 // The largest number of scores in one request over the wire, as stated in accounting_service.proto.
 inline constexpr int64_t kMaxAuditScores = 100'000;
@@ -26,6 +26,6 @@ absl::StatusOr<accounting::AuditQuestion> ToQuestion(const v1::AuditCanariesRequ
 // Status: as accounting::Audit.
 absl::StatusOr<v1::AuditCanariesResponse> AuditCanaries(const accounting::AuditQuestion& question);
 
-}  // namespace epsledger::convert
+}  // namespace epsledger::bridge
 
-#endif  // EPSLEDGER_PROTO_CONVERT_CANARY_AUDIT_H_
+#endif  // EPSLEDGER_PROTO_BRIDGE_CANARY_AUDIT_H_

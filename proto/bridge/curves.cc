@@ -1,4 +1,4 @@
-#include "proto/convert/curves.h"
+#include "proto/bridge/curves.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,11 +11,11 @@
 #include "accounting/event/status_macros.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/question.h"
-#include "proto/convert/enum_convert.h"
-#include "proto/convert/guarantee_convert.h"
-#include "proto/convert/history_convert.h"
+#include "proto/bridge/enum_convert.h"
+#include "proto/bridge/guarantee_convert.h"
+#include "proto/bridge/history_convert.h"
 
-namespace epsledger::convert {
+namespace epsledger::bridge {
 namespace {
 
 using accounting::CheckInterval;
@@ -159,4 +159,4 @@ absl::StatusOr<v1::GetTradeOffCurveResponse> TradeOffCurve(const CurveQuestion& 
   return response;
 }
 
-}  // namespace epsledger::convert
+}  // namespace epsledger::bridge

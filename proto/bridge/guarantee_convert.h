@@ -1,11 +1,11 @@
-#ifndef EPSLEDGER_PROTO_CONVERT_GUARANTEE_CONVERT_H_
-#define EPSLEDGER_PROTO_CONVERT_GUARANTEE_CONVERT_H_
+#ifndef EPSLEDGER_PROTO_BRIDGE_GUARANTEE_CONVERT_H_
+#define EPSLEDGER_PROTO_BRIDGE_GUARANTEE_CONVERT_H_
 
 #include "accounting/guarantee.h"
 #include "epsledger/v1/accounting_service.pb.h"
 #include "epsledger/v1/guarantee.pb.h"
 
-namespace epsledger::convert {
+namespace epsledger::bridge {
 
 // Replaces the content of `message`. A number that is absent stays absent: unknown is not zero.
 void ToProto(const accounting::Guarantee& guarantee, v1::Guarantee* message);
@@ -14,6 +14,6 @@ void ToProto(const accounting::Guarantee& guarantee, v1::Guarantee* message);
 // mu, which only a computation asks for. Does not change `id`, `seconds` and `error`.
 void ToProto(const accounting::Guarantee& guarantee, v1::ComputeResponse* message);
 
-}  // namespace epsledger::convert
+}  // namespace epsledger::bridge
 
-#endif  // EPSLEDGER_PROTO_CONVERT_GUARANTEE_CONVERT_H_
+#endif  // EPSLEDGER_PROTO_BRIDGE_GUARANTEE_CONVERT_H_

@@ -1,5 +1,5 @@
-#ifndef EPSLEDGER_PROTO_CONVERT_CURVES_H_
-#define EPSLEDGER_PROTO_CONVERT_CURVES_H_
+#ifndef EPSLEDGER_PROTO_BRIDGE_CURVES_H_
+#define EPSLEDGER_PROTO_BRIDGE_CURVES_H_
 
 // Privacy profiles and trade-off curves: the bodies of AccountingService.GetPrivacyProfile and
 // GetTradeOffCurve, and of `epsctl curve`.
@@ -11,7 +11,7 @@
 #include "accounting/question.h"
 #include "epsledger/v1/accounting_service.pb.h"
 
-namespace epsledger::convert {
+namespace epsledger::bridge {
 
 // Each point is a question of its own. This many are enough for a smooth picture, and no request
 // keeps a thread for long. Stated in accounting_service.proto.
@@ -43,6 +43,6 @@ absl::StatusOr<v1::GetPrivacyProfileResponse> PrivacyProfile(const CurveQuestion
 absl::StatusOr<v1::GetTradeOffCurveResponse> TradeOffCurve(const CurveQuestion& question,
                                                            absl::FunctionRef<bool()> abandoned);
 
-}  // namespace epsledger::convert
+}  // namespace epsledger::bridge
 
-#endif  // EPSLEDGER_PROTO_CONVERT_CURVES_H_
+#endif  // EPSLEDGER_PROTO_BRIDGE_CURVES_H_

@@ -1,4 +1,4 @@
-#include "proto/convert/history_convert.h"
+#include "proto/bridge/history_convert.h"
 
 #include <utility>
 #include <vector>
@@ -7,10 +7,10 @@
 #include "absl/strings/str_cat.h"
 #include "accounting/event/domain.h"
 #include "accounting/event/status_macros.h"
-#include "proto/convert/enum_convert.h"
-#include "proto/convert/mechanism_convert.h"
+#include "proto/bridge/enum_convert.h"
+#include "proto/bridge/mechanism_convert.h"
 
-namespace epsledger::convert {
+namespace epsledger::bridge {
 
 absl::Status ReadHistory(const HistoryFields& fields, accounting::Question* question) {
   if (fields.neighboring_relation != v1::NeighboringRelation::KIND_UNSPECIFIED) {
@@ -41,4 +41,4 @@ absl::Status ReadHistory(const HistoryFields& fields, accounting::Question* ques
   return absl::OkStatus();
 }
 
-}  // namespace epsledger::convert
+}  // namespace epsledger::bridge

@@ -1,12 +1,12 @@
-#ifndef EPSLEDGER_PROTO_CONVERT_JSON_MESSAGE_H_
-#define EPSLEDGER_PROTO_CONVERT_JSON_MESSAGE_H_
+#ifndef EPSLEDGER_PROTO_BRIDGE_JSON_MESSAGE_H_
+#define EPSLEDGER_PROTO_BRIDGE_JSON_MESSAGE_H_
 
 #include <string_view>
 
 #include "absl/status/status.h"
 #include "google/protobuf/message.h"
 
-namespace epsledger::convert {
+namespace epsledger::bridge {
 
 // Reads proto3 JSON into `message` and refuses unknown fields. The caller must have checked the
 // syntax with json_syntax::CheckObject (proto/json_syntax), because the reader used here is
@@ -21,6 +21,6 @@ absl::Status ReadJson(std::string_view text, google::protobuf::Message* message)
 // It refuses a repeated key, of which the reader of protobuf would take the last value.
 absl::Status ReadJsonObject(std::string_view text, google::protobuf::Message* message);
 
-}  // namespace epsledger::convert
+}  // namespace epsledger::bridge
 
-#endif  // EPSLEDGER_PROTO_CONVERT_JSON_MESSAGE_H_
+#endif  // EPSLEDGER_PROTO_BRIDGE_JSON_MESSAGE_H_

@@ -1,8 +1,8 @@
-#include "proto/convert/guarantee_convert.h"
+#include "proto/bridge/guarantee_convert.h"
 
-#include "proto/convert/enum_convert.h"
+#include "proto/bridge/enum_convert.h"
 
-namespace epsledger::convert {
+namespace epsledger::bridge {
 namespace {
 
 // Both messages use the same names for the numbers.
@@ -51,4 +51,4 @@ void ToProto(const accounting::Guarantee& guarantee, v1::ComputeResponse* messag
   message->set_gamma(guarantee.central_limit->gamma);
 }
 
-}  // namespace epsledger::convert
+}  // namespace epsledger::bridge

@@ -1,5 +1,5 @@
-#ifndef EPSLEDGER_PROTO_CONVERT_HISTORY_CONVERT_H_
-#define EPSLEDGER_PROTO_CONVERT_HISTORY_CONVERT_H_
+#ifndef EPSLEDGER_PROTO_BRIDGE_HISTORY_CONVERT_H_
+#define EPSLEDGER_PROTO_BRIDGE_HISTORY_CONVERT_H_
 
 // The part that all requests of AccountingService share: the events and the neighboring relation.
 
@@ -10,7 +10,7 @@
 #include "accounting/question.h"
 #include "epsledger/v1/mechanism.pb.h"
 
-namespace epsledger::convert {
+namespace epsledger::bridge {
 
 // A bound on one request, so that none can exhaust the server. Stated in accounting_service.proto.
 inline constexpr int64_t kMaxComputeEvents = 10'000;
@@ -46,6 +46,6 @@ HistoryFields HistoryOf(const Request& request) {
 // accounting::Answer does.
 absl::Status ReadHistory(const HistoryFields& fields, accounting::Question* question);
 
-}  // namespace epsledger::convert
+}  // namespace epsledger::bridge
 
-#endif  // EPSLEDGER_PROTO_CONVERT_HISTORY_CONVERT_H_
+#endif  // EPSLEDGER_PROTO_BRIDGE_HISTORY_CONVERT_H_

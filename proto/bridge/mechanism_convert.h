@@ -1,5 +1,5 @@
-#ifndef EPSLEDGER_PROTO_CONVERT_MECHANISM_CONVERT_H_
-#define EPSLEDGER_PROTO_CONVERT_MECHANISM_CONVERT_H_
+#ifndef EPSLEDGER_PROTO_BRIDGE_MECHANISM_CONVERT_H_
+#define EPSLEDGER_PROTO_BRIDGE_MECHANISM_CONVERT_H_
 
 // Converts mechanism events from and to their messages. Written once over Fields
 // (accounting/event/mechanism_event.h) and protobuf reflection: a new event needs no code here.
@@ -12,7 +12,7 @@
 #include "accounting/event/mechanism_event.h"
 #include "epsledger/v1/mechanism.pb.h"
 
-namespace epsledger::convert {
+namespace epsledger::bridge {
 
 // Returns the event that `message` defines, valid in the sense of accounting::Validate.
 //
@@ -40,6 +40,6 @@ absl::StatusOr<std::vector<accounting::CountedEvent>> FromProto(
 void ToProto(const accounting::MechanismEvent& event, v1::MechanismEvent* message);
 void ToProto(const accounting::CountedEvent& event, v1::CountedEvent* message);
 
-}  // namespace epsledger::convert
+}  // namespace epsledger::bridge
 
-#endif  // EPSLEDGER_PROTO_CONVERT_MECHANISM_CONVERT_H_
+#endif  // EPSLEDGER_PROTO_BRIDGE_MECHANISM_CONVERT_H_

@@ -1,4 +1,4 @@
-#include "proto/convert/mechanism_convert.h"
+#include "proto/bridge/mechanism_convert.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@
 #include "google/protobuf/reflection.h"
 #include "google/protobuf/unknown_field_set.h"
 
-namespace epsledger::convert {
+namespace epsledger::bridge {
 namespace {
 
 using accounting::CountedEvent;
@@ -274,4 +274,4 @@ void ToProto(const CountedEvent& event, v1::CountedEvent* message) {
   WriteFields(event, message);
 }
 
-}  // namespace epsledger::convert
+}  // namespace epsledger::bridge

@@ -1,4 +1,4 @@
-#include "proto/convert/json_message.h"
+#include "proto/bridge/json_message.h"
 
 #include <cstddef>
 #include <string>
@@ -11,7 +11,7 @@
 #include "google/protobuf/util/json_util.h"
 #include "proto/json_syntax/json_syntax.h"
 
-namespace epsledger::convert {
+namespace epsledger::bridge {
 namespace {
 
 // Describes for people a type that protobuf names: "TYPE_INT64",
@@ -89,4 +89,4 @@ absl::Status ReadJsonObject(std::string_view text, google::protobuf::Message* me
   return ReadJson(text, message);
 }
 
-}  // namespace epsledger::convert
+}  // namespace epsledger::bridge

@@ -1,6 +1,6 @@
-#include "proto/convert/field_behavior.h"
+#include "proto/bridge/field_behavior.h"
 
-namespace epsledger::convert {
+namespace epsledger::bridge {
 
 bool HasBehavior(const google::protobuf::FieldDescriptor& field,
                  google::api::FieldBehavior behavior) {
@@ -11,4 +11,4 @@ bool HasBehavior(const google::protobuf::FieldDescriptor& field,
   return false;
 }
 
-}  // namespace epsledger::convert
+}  // namespace epsledger::bridge

@@ -1,15 +1,15 @@
-#include "proto/convert/canary_audit.h"
+#include "proto/bridge/canary_audit.h"
 
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "accounting/event/domain.h"
 #include "accounting/event/status_macros.h"
-#include "proto/convert/enum_convert.h"
-#include "proto/convert/guarantee_convert.h"
-#include "proto/convert/history_convert.h"
+#include "proto/bridge/enum_convert.h"
+#include "proto/bridge/guarantee_convert.h"
+#include "proto/bridge/history_convert.h"
 
-namespace epsledger::convert {
+namespace epsledger::bridge {
 namespace {
 
 using accounting::OutOfDomain;
@@ -130,4 +130,4 @@ absl::StatusOr<v1::AuditCanariesResponse> AuditCanaries(const accounting::AuditQ
   return response;
 }
 
-}  // namespace epsledger::convert
+}  // namespace epsledger::bridge

@@ -1,5 +1,5 @@
-#ifndef EPSLEDGER_PROTO_CONVERT_ENUM_CONVERT_H_
-#define EPSLEDGER_PROTO_CONVERT_ENUM_CONVERT_H_
+#ifndef EPSLEDGER_PROTO_BRIDGE_ENUM_CONVERT_H_
+#define EPSLEDGER_PROTO_BRIDGE_ENUM_CONVERT_H_
 
 // Converts enumerations from and to their messages. proto3 lets unknown numbers pass; these
 // functions refuse them.
@@ -17,7 +17,7 @@
 #include "epsledger/v1/mechanism.pb.h"
 #include "google/protobuf/descriptor.h"
 
-namespace epsledger::convert {
+namespace epsledger::bridge {
 
 // OK if `number` is a value of the enumeration other than 0. Otherwise INVALID_ARGUMENT
 // "accountant: got 99, want one of BASIC, ADVANCED, ...".
@@ -40,6 +40,6 @@ v1::NeighboringRelation::Kind ToProto(accounting::NeighboringRelation relation);
 v1::Accountant::Kind ToProto(accounting::Accountant accountant);
 v1::Guarantee::Kind ToProto(accounting::GuaranteeKind kind);
 
-}  // namespace epsledger::convert
+}  // namespace epsledger::bridge
 
-#endif  // EPSLEDGER_PROTO_CONVERT_ENUM_CONVERT_H_
+#endif  // EPSLEDGER_PROTO_BRIDGE_ENUM_CONVERT_H_

@@ -1,4 +1,4 @@
-#include "proto/convert/compute.h"
+#include "proto/bridge/compute.h"
 
 #include <chrono>
 #include <utility>
@@ -9,12 +9,12 @@
 #include "accounting/event/status_macros.h"
 #include "accounting/event/validation.h"
 #include "google/protobuf/util/json_util.h"
-#include "proto/convert/enum_convert.h"
-#include "proto/convert/guarantee_convert.h"
-#include "proto/convert/json_message.h"
+#include "proto/bridge/enum_convert.h"
+#include "proto/bridge/guarantee_convert.h"
+#include "proto/bridge/json_message.h"
 #include "proto/json_syntax/json_syntax.h"
 
-namespace epsledger::convert {
+namespace epsledger::bridge {
 namespace {
 
 // The one target of a calibration and its variable.
@@ -159,4 +159,4 @@ v1::ComputeResponse AnswerJsonLine(std::string_view line) {
   return *std::move(response);
 }
 
-}  // namespace epsledger::convert
+}  // namespace epsledger::bridge

@@ -1,15 +1,15 @@
-#include "proto/convert/accountant_readings.h"
+#include "proto/bridge/accountant_readings.h"
 
 #include <string>
 
 #include "accounting/answer.h"
 #include "accounting/event/domain.h"
 #include "accounting/question.h"
-#include "proto/convert/enum_convert.h"
-#include "proto/convert/guarantee_convert.h"
-#include "proto/convert/history_convert.h"
+#include "proto/bridge/enum_convert.h"
+#include "proto/bridge/guarantee_convert.h"
+#include "proto/bridge/history_convert.h"
 
-namespace epsledger::convert {
+namespace epsledger::bridge {
 namespace {
 
 using accounting::Accountant;
@@ -98,4 +98,4 @@ absl::StatusOr<v1::CompareAccountantsResponse> CompareAccountants(
   return response;
 }
 
-}  // namespace epsledger::convert
+}  // namespace epsledger::bridge

@@ -1,5 +1,5 @@
-#ifndef EPSLEDGER_PROTO_CONVERT_ACCOUNTANT_READINGS_H_
-#define EPSLEDGER_PROTO_CONVERT_ACCOUNTANT_READINGS_H_
+#ifndef EPSLEDGER_PROTO_BRIDGE_ACCOUNTANT_READINGS_H_
+#define EPSLEDGER_PROTO_BRIDGE_ACCOUNTANT_READINGS_H_
 
 // One history read by every accountant: the body of AccountingService.CompareAccountants, of
 // `epsctl compare` and of a session's guarantees.
@@ -14,7 +14,7 @@
 #include "epsledger/v1/accounting_service.pb.h"
 #include "epsledger/v1/session_service.pb.h"
 
-namespace epsledger::convert {
+namespace epsledger::bridge {
 
 // Returns epsilon at `delta` of one history under every accountant: BASIC, ADVANCED, OPTIMAL,
 // RENYI, MOMENTS, ZCDP, GAUSSIAN, CLT, PLD, TRADE_OFF, then BEST. Each reading holds a guarantee or
@@ -41,6 +41,6 @@ absl::StatusOr<accounting::Question> ToQuestion(const v1::CompareAccountantsRequ
 absl::StatusOr<v1::CompareAccountantsResponse> CompareAccountants(
     accounting::Question question, absl::FunctionRef<bool()> abandoned);
 
-}  // namespace epsledger::convert
+}  // namespace epsledger::bridge
 
-#endif  // EPSLEDGER_PROTO_CONVERT_ACCOUNTANT_READINGS_H_
+#endif  // EPSLEDGER_PROTO_BRIDGE_ACCOUNTANT_READINGS_H_

@@ -1,5 +1,5 @@
-#ifndef EPSLEDGER_PROTO_CONVERT_COMPUTE_H_
-#define EPSLEDGER_PROTO_CONVERT_COMPUTE_H_
+#ifndef EPSLEDGER_PROTO_BRIDGE_COMPUTE_H_
+#define EPSLEDGER_PROTO_BRIDGE_COMPUTE_H_
 
 // One computation: the body of AccountingService.Compute and of `epsctl compute`, which reads the
 // same message as a line of proto3 JSON.
@@ -12,9 +12,9 @@
 #include "absl/status/statusor.h"
 #include "accounting/question.h"
 #include "epsledger/v1/accounting_service.pb.h"
-#include "proto/convert/history_convert.h"
+#include "proto/bridge/history_convert.h"
 
-namespace epsledger::convert {
+namespace epsledger::bridge {
 
 // A bound on one request, in addition to those of its history. Stated in accounting_service.proto.
 inline constexpr int64_t kMaxComputeIdBytes = 256;
@@ -43,6 +43,6 @@ std::string ToJsonLine(const v1::ComputeResponse& response);
 // Does all of the above: returns the answer to one line of a request, which may be an error.
 v1::ComputeResponse AnswerJsonLine(std::string_view line);
 
-}  // namespace epsledger::convert
+}  // namespace epsledger::bridge
 
-#endif  // EPSLEDGER_PROTO_CONVERT_COMPUTE_H_
+#endif  // EPSLEDGER_PROTO_BRIDGE_COMPUTE_H_

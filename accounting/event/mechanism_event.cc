@@ -1,11 +1,19 @@
 #include "accounting/event/mechanism_event.h"
 
 #include <cstddef>
+#include <utility>
 
 #include "accounting/event/domain.h"
 #include "accounting/event/printable.h"
 
 namespace epsledger::accounting {
+
+MechanismEvent::MechanismEvent(Kind kind) : kind_(std::move(kind)) {}
+MechanismEvent::MechanismEvent(const MechanismEvent&) = default;
+MechanismEvent::MechanismEvent(MechanismEvent&&) noexcept = default;
+MechanismEvent& MechanismEvent::operator=(const MechanismEvent&) = default;
+MechanismEvent& MechanismEvent::operator=(MechanismEvent&&) noexcept = default;
+MechanismEvent::~MechanismEvent() = default;
 namespace {
 
 bool Equal(double a, double b) { return a == b; }

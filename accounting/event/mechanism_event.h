@@ -520,7 +520,13 @@ class MechanismEvent {
   template <class Event, class = std::enable_if_t<std::is_constructible_v<Kind, Event> &&
                                                   !std::is_same_v<std::decay_t<Event>, Kind>>>
   MechanismEvent(Event event) : kind_(std::move(event)) {}  // NOLINT: an event is its kind
-  explicit MechanismEvent(Kind kind) : kind_(std::move(kind)) {}
+  explicit MechanismEvent(Kind kind);
+  // Defined in one file: compiled wherever events are copied, they took much of the build's time.
+  MechanismEvent(const MechanismEvent& other);
+  MechanismEvent(MechanismEvent&& other) noexcept;
+  MechanismEvent& operator=(const MechanismEvent& other);
+  MechanismEvent& operator=(MechanismEvent&& other) noexcept;
+  ~MechanismEvent();
 
   const Kind& kind() const { return kind_; }
   // Returns the event as `Event`, or nullptr if it is another kind.

@@ -1,6 +1,13 @@
 #include "server/core/command.h"
 
 namespace epsledger::core {
+
+CommandBody::CommandBody() = default;
+CommandBody::CommandBody(const CommandBody&) = default;
+CommandBody::CommandBody(CommandBody&&) noexcept = default;
+CommandBody& CommandBody::operator=(const CommandBody&) = default;
+CommandBody& CommandBody::operator=(CommandBody&&) noexcept = default;
+CommandBody::~CommandBody() = default;
 namespace {
 
 struct BudgetFinder {

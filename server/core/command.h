@@ -359,10 +359,20 @@ struct SeenHead {
 
 struct Pricing;
 
-using CommandBody =
-    std::variant<CreateBudget, UpdateBudget, ChangeBudgetPhase, SupersedeBudget, CreateSession,
-                 CloseSession, RecordAudit, OpenAttempt, Charge, SettleLease, AccessCommand,
-                 ChargePreview, SetApprovalPolicy, ProposeChange, RejectProposal>;
+// Its special members are defined in one file: compiled wherever the sum is used, they took half of
+// the time of the server's build.
+struct CommandBody
+    : std::variant<CreateBudget, UpdateBudget, ChangeBudgetPhase, SupersedeBudget, CreateSession,
+                   CloseSession, RecordAudit, OpenAttempt, Charge, SettleLease, AccessCommand,
+                   ChargePreview, SetApprovalPolicy, ProposeChange, RejectProposal> {
+  using variant::variant;
+  CommandBody();
+  CommandBody(const CommandBody&);
+  CommandBody(CommandBody&&) noexcept;
+  CommandBody& operator=(const CommandBody&);
+  CommandBody& operator=(CommandBody&&) noexcept;
+  ~CommandBody();
+};
 
 struct Command {
   // Microseconds since 1970, for people.

@@ -2,6 +2,13 @@
 
 namespace epsledger::core {
 
+EntryBody::EntryBody() = default;
+EntryBody::EntryBody(const EntryBody&) = default;
+EntryBody::EntryBody(EntryBody&&) noexcept = default;
+EntryBody& EntryBody::operator=(const EntryBody&) = default;
+EntryBody& EntryBody::operator=(EntryBody&&) noexcept = default;
+EntryBody::~EntryBody() = default;
+
 const char* Name(RefusalReason reason) {
   switch (reason) {
     case RefusalReason::kBudgetExhausted:

@@ -496,13 +496,23 @@ struct ChargeRefused {
   }
 };
 
-using EntryBody =
-    std::variant<BudgetCreated, SessionCreated, SessionRefused, AttemptOpened, EventPriced,
-                 ChargeDecided, BudgetUpdated, BudgetPhaseChanged, BudgetSuperseded, SessionClosed,
-                 LeaseGranted, LeaseSettled, TokenCreated, TokenRevoked, CallsDenied, AuditRecorded,
-                 ReferenceFixed, UnitsPriced, QuarantineBegun, QuarantineLifted, ChargeRefused,
-                 LimitedTokenCreated, LoginCreated, ApprovalPolicySet, ChangeProposed,
-                 ProposalResolved, QuarantineLiftProposed>;
+// Its special members are defined in one file: compiled wherever the sum is used, they took half of
+// the time of the server's build.
+struct EntryBody
+    : std::variant<BudgetCreated, SessionCreated, SessionRefused, AttemptOpened, EventPriced,
+                   ChargeDecided, BudgetUpdated, BudgetPhaseChanged, BudgetSuperseded,
+                   SessionClosed, LeaseGranted, LeaseSettled, TokenCreated, TokenRevoked,
+                   CallsDenied, AuditRecorded, ReferenceFixed, UnitsPriced, QuarantineBegun,
+                   QuarantineLifted, ChargeRefused, LimitedTokenCreated, LoginCreated,
+                   ApprovalPolicySet, ChangeProposed, ProposalResolved, QuarantineLiftProposed> {
+  using variant::variant;
+  EntryBody();
+  EntryBody(const EntryBody&);
+  EntryBody(EntryBody&&) noexcept;
+  EntryBody& operator=(const EntryBody&);
+  EntryBody& operator=(EntryBody&&) noexcept;
+  ~EntryBody();
+};
 
 // Identifies a charge within one ledger, or, with SettlementId, the settlement of a lease.
 struct ChargeKey {

@@ -13,6 +13,13 @@
 #include "server/core/sha256.h"
 
 namespace epsledger::core {
+
+Outcome::Outcome() = default;
+Outcome::Outcome(const Outcome&) = default;
+Outcome::Outcome(Outcome&&) noexcept = default;
+Outcome& Outcome::operator=(const Outcome&) = default;
+Outcome& Outcome::operator=(Outcome&&) noexcept = default;
+Outcome::~Outcome() = default;
 namespace {
 
 absl::Status NoSuchSession(const SessionName& name) {

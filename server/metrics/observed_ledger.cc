@@ -21,7 +21,7 @@ constexpr const char* kCommands[] = {"create_budget",       "update_budget",  "c
                                      "record_audit",        "open_attempt",   "charge",
                                      "settle_lease",        "access",         "charge_preview",
                                      "set_approval_policy", "propose_change", "reject_proposal"};
-static_assert(std::size(kCommands) == std::variant_size_v<decltype(core::Command::body)>);
+static_assert(std::size(kCommands) == std::variant_size_v<core::CommandBody::variant>);
 
 constexpr RefusalReason kReasons[] = {
     RefusalReason::kBudgetExhausted, RefusalReason::kBudgetFrozen,

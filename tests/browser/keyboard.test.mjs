@@ -39,7 +39,7 @@ test('Tab, Enter and arrows reach the overview, a session and the cursor of its 
     await tabTo(page, 'the session', isLink, 'first');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'first' }).waitFor();
-    await page.locator('.step-cursor').waitFor({ state: 'attached' });
+    await page.locator('.curve-cursor').waitFor({ state: 'attached' });
     await tabTo(page, 'the cursor of the steps', isCursor);
     const readout = page.locator('.chart-readout');
     const newest = await readout.innerText();

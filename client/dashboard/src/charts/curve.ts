@@ -7,6 +7,8 @@ export type CurveKind =
   | 'bound'
   // Possibly above or below the truth: dashed, and labelled so.
   | 'approximation'
+  // What comes next if the last event repeats.
+  | 'ahead'
   // Something to compare with, such as perfect privacy: thin and dotted.
   | 'reference';
 
@@ -26,5 +28,6 @@ export const kindWords: Record<CurveKind, string> = {
   band: 'bounds on both sides',
   bound: 'a bound',
   approximation: 'approximation, not a bound',
+  ahead: 'if the last event repeats until nothing fits',
   reference: 'for comparison',
 };

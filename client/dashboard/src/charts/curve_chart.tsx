@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { indexAfterKey, nearestIndex } from './chart_cursor';
 import { ChartFigure } from './chart_figure';
@@ -30,6 +31,20 @@ export interface CurveChartProps {
   position(index: number): string;
   // The first position of the cursor; when it is given again, the cursor returns there.
   initialIndex: number;
+  // The chart grows: the cursor follows initialIndex, but for the time that somebody holds it.
+  isGrowing?: boolean;
+  // In place of the names and kinds of the curves.
+  legend?: ComponentChildren;
+  // Drawn below the curves, and above them.
+  ground?(place: Placement): ComponentChildren;
+  marks?(place: Placement): ComponentChildren;
+}
+
+/** Where a chart draws. */
+export interface Placement {
+  area: PlotArea;
+  x: Scale;
+  y: Scale;
 }
 
 export interface PlotArea {
@@ -65,10 +80,13 @@ export function CurveChart(props: CurveChartProps) {
   const { xs, curves, x, y, initialIndex } = props;
   const box = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
-  const [index, setIndex] = useState(initialIndex);
+  // An x value: it keeps its meaning when points are added. Null: the initial position.
+  const [chosen, setChosen] = useState<number | null>(null);
   const names = useId();
 
-  useEffect(() => setIndex(initialIndex), [initialIndex, xs.length]);
+  useEffect(() => {
+    if (props.isGrowing !== true) setChosen(null);
+  }, [initialIndex, xs.length, props.isGrowing]);
   useLayoutEffect(() => {
     const element = box.current;
     if (element === null) return;
@@ -85,7 +103,10 @@ export function CurveChart(props: CurveChartProps) {
     last: area.top,
   });
   const places = xs.map((value) => xScale.place(value));
+  const index = chosen === null ? initialIndex : nearestIndex(xs, chosen);
   const at = Math.min(Math.max(0, index), xs.length - 1);
+  const choose = (position: number) => setChosen(xs[position] ?? null);
+  const place = { area, x: xScale, y: yScale };
   const drawn = useMemo(
     () =>
       curves.map((curve) => (
@@ -108,19 +129,19 @@ export function CurveChart(props: CurveChartProps) {
   const onPointer = (event: PointerEvent) => {
     const left = box.current?.getBoundingClientRect().left ?? 0;
     const nearest = nearestIndex(places, event.clientX - left);
-    if (nearest >= 0) setIndex(nearest);
+    if (nearest >= 0) choose(nearest);
   };
   const onKey = (event: KeyboardEvent) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     const next = indexAfterKey(event.key, at, xs.length);
     if (next === undefined) return;
     event.preventDefault();
-    setIndex(next);
+    choose(next);
   };
 
   return (
     <ChartFigure title={props.title} table={props.table} summary={props.summary}>
-      <CurveLegend curves={curves} />
+      {props.legend ?? <CurveLegend curves={curves} />}
       <div class="curve-box" ref={box}>
         {width > 0 && (
           <svg
@@ -144,7 +165,11 @@ export function CurveChart(props: CurveChartProps) {
               </clipPath>
             </defs>
             <CurveAxes area={area} x={xScale} y={yScale} xWords={x.words} yWords={y.words} />
-            <g clip-path={`url(#${names}-clip)`}>{drawn}</g>
+            <g clip-path={`url(#${names}-clip)`}>
+              {props.ground?.(place)}
+              {drawn}
+            </g>
+            {props.marks?.(place)}
             <ReferenceLabels curves={curves} xs={xs} x={xScale} y={yScale} area={area} />
             <Cursor at={at} places={places} curves={curves} y={yScale} area={area} />
           </svg>
@@ -160,6 +185,9 @@ export function CurveChart(props: CurveChartProps) {
           aria-valuetext={at >= 0 ? props.position(at) : 'no points'}
           onPointerMove={onPointer}
           onPointerDown={onPointer}
+          onPointerLeave={() => {
+            if (props.isGrowing === true) setChosen(null);
+          }}
           onKeyDown={onKey}
         />
       </div>

@@ -98,6 +98,9 @@ inline const std::map<std::string, std::string>& GoodRequests() {
       {"ProposalService.RejectProposal", "name: 'budgets/b/proposals/p' reason: 'x'"},
       {"BudgetService.GetBudgetTree", "name: 'budgets/spare'"},
       {"BudgetService.GetBudgetGuarantees", "name: 'budgets/b' delta: 1e-5 group: 'g'"},
+      {"BudgetService.ListBudgetReadings",
+       "delta: 1e-5 at_delta_of_cap: true type_one_error: 0.01 window { seconds: 60 } page_size: "
+       "3"},
       {"SessionService.CreateSession",
        "parent: 'budgets/b' session_id: 'new' validate_only: true session { name: "
        "'budgets/b/sessions/new' mode: DECLARED neighboring_relation: ADD_OR_REMOVE_ONE own_cap { "
@@ -106,6 +109,9 @@ inline const std::map<std::string, std::string>& GoodRequests() {
            event + "} } }"},
       {"SessionService.GetSession", "name: 'budgets/b/sessions/s'"},
       {"SessionService.ListSessions", "parent: 'budgets/b' page_size: 3"},
+      {"SessionService.ListSessionReadings",
+       "parent: 'budgets/b' include_descendants: true delta: 1e-5 renyi_order: 2 text: 's' order: "
+       "STEP_COUNT descending: true page_size: 3"},
       {"SessionService.OpenAttempt",
        "session: 'budgets/b/sessions/other' client_description: 'test'"},
       {"SessionService.GetSessionGuarantees", "name: 'budgets/b/sessions/s' delta: 1e-5"},

@@ -221,9 +221,21 @@ void SpecWithoutPlan(const core::SessionSpec& spec, v1::Session* message) {
   }
 }
 
+// Writes what belongs to an existing session and takes a few bytes.
+void AddOutline(const core::SessionState& state, v1::Session* message) {
+  message->set_state(state.closed ? v1::Session::CLOSED : v1::Session::ACTIVE);
+  message->set_state_reason(state.close_reason);
+  message->set_current_attempt(state.current_attempt);
+  message->set_open_lease_count(static_cast<int64_t>(state.open_leases.size()));
+  message->set_audit_count(state.audit_count);
+  message->set_step_count(StepCountOf(state));
+  message->set_accepted_charge_count(state.accepted_charge_count);
+  message->set_refused_charge_count(state.refused_charge_count);
+  ToProto(state.create_time_micros, message->mutable_create_time());
+}
+
 void AddLeases(const core::SessionState& state, v1::Session* message) {
   const core::SessionName name{state.spec.budget_id, state.spec.id};
-  message->set_open_lease_count(static_cast<int64_t>(state.open_leases.size()));
   int64_t bytes = message->events_omitted() ? kMaxShownEventBytes : 0;
   for (const core::OpenLease& lease : state.open_leases) {
     if (message->open_leases_size() == static_cast<int>(kMaxShownLeases)) break;
@@ -236,6 +248,14 @@ void AddLeases(const core::SessionState& state, v1::Session* message) {
 }
 
 }  // namespace
+
+int64_t StepCountOf(const core::SessionState& state) {
+  int64_t steps = 0;
+  for (const core::SessionEvent& event : state.events) {
+    steps += std::min(event.accepted_count, std::numeric_limits<int64_t>::max() - steps);
+  }
+  return steps;
+}
 
 void AddPlan(const std::vector<accounting::CountedEvent>& plan, v1::Session* message) {
   for (const accounting::CountedEvent& event : plan) {
@@ -252,8 +272,7 @@ void ToProto(const core::SessionState& state, v1::Session* message) {
   SpecWithoutPlan(state.spec, message);
   message->set_events_omitted(state.event_bytes > kMaxShownEventBytes);
   if (!message->events_omitted()) AddPlan(state.spec.plan, message);
-  message->set_state(state.closed ? v1::Session::CLOSED : v1::Session::ACTIVE);
-  message->set_state_reason(state.close_reason);
+  AddOutline(state, message);
   if (state.current_attempt > 0) ToProto(state.provenance, message->mutable_provenance());
   if (state.own_balance.has_value() && state.own_balance->reference() != nullptr) {
     bridge::ToProto(state.own_balance->reference()->event,
@@ -263,17 +282,11 @@ void ToProto(const core::SessionState& state, v1::Session* message) {
   for (const core::RecordedAudit& recorded : state.audits) {
     ToProto(recorded, state.spec.claim, message->add_audits());
   }
-  message->set_audit_count(state.audit_count);
-  message->set_current_attempt(state.current_attempt);
-  int64_t steps = 0;
   for (const core::SessionEvent& event : state.events) {
-    if (event.accepted_count == 0) continue;
-    steps += std::min(event.accepted_count, std::numeric_limits<int64_t>::max() - steps);
-    if (message->events_omitted()) continue;
+    if (event.accepted_count == 0 || message->events_omitted()) continue;
     bridge::ToProto(accounting::CountedEvent{event.event, event.accepted_count},
                     message->add_history());
   }
-  message->set_step_count(steps);
   if (state.own_balance) {
     const core::CellFilter& filter = state.own_balance->filter();
     for (size_t i = 0; i < filter.cells.size(); ++i) {
@@ -291,9 +304,12 @@ void ToProto(const core::SessionState& state, v1::Session* message) {
       message->add_tickets_left(state.TicketsLeft(static_cast<int64_t>(i)));
     }
   }
-  message->set_accepted_charge_count(state.accepted_charge_count);
-  message->set_refused_charge_count(state.refused_charge_count);
-  ToProto(state.create_time_micros, message->mutable_create_time());
+}
+
+void ToOutline(const core::SessionState& state, v1::Session* message) {
+  SpecWithoutPlan(state.spec, message);
+  message->set_events_omitted(true);
+  AddOutline(state, message);
 }
 
 }  // namespace epsledger::transport

@@ -3,6 +3,10 @@
 
 // Converts sessions from and to their messages.
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include "absl/status/statusor.h"
 #include "epsledger/v1/session.pb.h"
 #include "epsledger/v1/session_service.pb.h"
@@ -25,9 +29,14 @@ void ToProto(const core::Provenance& provenance, v1::Provenance* message);
 // validate_only.
 void ToProto(const core::SessionSpec& spec, v1::Session* message);
 void AddPlan(const std::vector<accounting::CountedEvent>& plan, v1::Session* message);
+// Returns the number of accepted uses of events, at most 2^63 - 1.
+int64_t StepCountOf(const core::SessionState& state);
 // Writes the present state of a session; with events_omitted, also without its plan. Cost: up to a
 // millisecond.
 void ToProto(const core::SessionState& state, v1::Session* message);
+// Writes what a row of a list shows: as ToProto, without events, plan, leases, cells, audits and
+// provenance, and with events_omitted. Cost: O(distinct events), microseconds.
+void ToOutline(const core::SessionState& state, v1::Session* message);
 
 }  // namespace epsledger::transport
 

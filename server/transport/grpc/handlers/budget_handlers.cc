@@ -1,25 +1,17 @@
-#include <algorithm>
-#include <cstdint>
-#include <limits>
-#include <optional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/time/clock.h"
-#include "absl/time/time.h"
-#include "accounting/event/domain.h"
 #include "accounting/event/status_macros.h"
 #include "epsledger/v1/budget_service.pb.h"
-#include "proto/bridge/accountant_readings.h"
-#include "proto/bridge/curves.h"
 #include "server/core/ledger.h"
 #include "server/core/limits.h"
 #include "server/transport/grpc/converters/budget_convert.h"
 #include "server/transport/grpc/converters/proposal_convert.h"
 #include "server/transport/grpc/converters/resource_names.h"
-#include "server/transport/grpc/converters/session_convert.h"
 #include "server/transport/grpc/handlers/budget_pages.h"
+#include "server/transport/grpc/handlers/budget_readings.h"
 #include "server/transport/grpc/handlers/service_handlers.h"
 #include "server/transport/grpc/handlers/watch.h"
 #include "server/transport/grpc/limits.h"
@@ -27,28 +19,6 @@
 
 namespace epsledger::transport {
 namespace {
-
-constexpr int64_t kActivityWindowSeconds = 24 * 60 * 60;
-constexpr int64_t kMaxActivityWindowSeconds = 366 * kActivityWindowSeconds;
-
-absl::Status AnswerActivity(core::LedgerReader& reader, const std::string& id,
-                            int64_t window_seconds, const Call& call) {
-  const core::Ledger* ledger = reader.LedgerOf(id);
-  if (ledger == nullptr) return NoSuchBudget(id);
-  const core::BudgetState& budget = *ledger->FindBudget(id);
-  v1::BudgetActivity message;
-  if (budget.last_accepted_time_micros > 0) {
-    ToProto(budget.last_accepted_time_micros, message.mutable_last_charge_time());
-  }
-  const int64_t since = absl::ToUnixMicros(absl::Now()) - window_seconds * 1'000'000;
-  message.set_refused_charge_count(
-      std::count_if(budget.recent_refusals.begin(), budget.recent_refusals.end(),
-                    [&](const core::RefusalMark& mark) { return mark.time_micros >= since; }));
-  message.mutable_window()->set_seconds(window_seconds);
-  message.set_sequence(ledger->head().sequence);
-  call->Succeed(message);
-  return absl::OkStatus();
-}
 
 absl::Status AnswerBudget(core::LedgerReader& reader, const std::string& id, const Call& call) {
   const core::Ledger* ledger = reader.LedgerOf(id);
@@ -58,30 +28,6 @@ absl::Status AnswerBudget(core::LedgerReader& reader, const std::string& id, con
   ToProto(*ledger, *budget, &message);
   call->Succeed(message);
   return absl::OkStatus();
-}
-
-// Adds the histories of all sessions at or below the budget and the budgets that it supersedes;
-// only those of `group` if it is not empty.
-void AddHistories(const core::Ledger& ledger, const core::BudgetState& budget,
-                  const std::string& group, std::vector<accounting::CountedEvent>* history,
-                  int64_t* session_count) {
-  for (const core::SessionState* session :
-       ledger.SessionsOf(budget.spec.id, "", std::numeric_limits<int64_t>::max())) {
-    if (!group.empty() && session->spec.group != group) continue;
-    ++*session_count;
-    std::vector<accounting::CountedEvent> own = HistoryOf(*session);
-    history->insert(history->end(), own.begin(), own.end());
-  }
-  for (const std::string& child_id : budget.child_ids) {
-    const core::BudgetState& child = *ledger.FindBudget(child_id);
-    // The successor of a superseded child includes it.
-    if (child.superseded_by.empty()) {
-      AddHistories(ledger, child, group, history, session_count);
-    }
-  }
-  if (!budget.supersedes.empty()) {
-    AddHistories(ledger, *ledger.FindBudget(budget.supersedes), group, history, session_count);
-  }
 }
 
 class BudgetHandlers {
@@ -176,53 +122,24 @@ class BudgetHandlers {
   void GetBudgetGuarantees(wire::UnaryRequest arrived) {
     Handle<v1::GetBudgetGuaranteesRequest>(
         context_.open_calls, std::move(arrived),
-        [this](const v1::GetBudgetGuaranteesRequest& request, const Call& call) -> absl::Status {
-          absl::StatusOr<std::string> id = ParseBudgetName("name", request.name());
-          if (!id.ok()) return id.status();
-          absl::Status status =
-              accounting::CheckInterval("delta", request.delta(), accounting::kOpenProbability);
-          if (status.ok() && !request.group().empty()) {
-            status = CheckResourceId("group", request.group());
-          }
-          std::optional<double> type_one_error;
-          if (status.ok() && request.has_type_one_error()) {
-            type_one_error = request.type_one_error();
-            status = accounting::CheckInterval("typeOneError", *type_one_error,
-                                               accounting::kProbability);
-          }
-          if (!status.ok()) return status;
-          ReadState(
-              context_.ledger, call,
-              [call, id = *std::move(id), delta = request.delta(), group = request.group(),
-               type_one_error, computations = context_.computations](core::LedgerReader& reader) {
-                return ComputeGuarantees(reader, id, delta, group, type_one_error, *computations,
-                                         call);
-              });
-          return absl::OkStatus();
+        [this](const v1::GetBudgetGuaranteesRequest& request, const Call& call) {
+          return transport::GetBudgetGuarantees(context_, request, call);
         });
   }
 
   void GetBudgetActivity(wire::UnaryRequest arrived) {
     Handle<v1::GetBudgetActivityRequest>(
         context_.open_calls, std::move(arrived),
-        [this](const v1::GetBudgetActivityRequest& request, const Call& call) -> absl::Status {
-          absl::StatusOr<std::string> id = ParseBudgetName("name", request.name());
-          if (!id.ok()) return id.status();
-          int64_t window_seconds = kActivityWindowSeconds;
-          if (request.has_window()) {
-            window_seconds = request.window().seconds();
-            absl::Status status = accounting::CheckRange("window.seconds", window_seconds, 1,
-                                                         kMaxActivityWindowSeconds);
-            if (status.ok()) {
-              status = accounting::CheckRange("window.nanos", request.window().nanos(), 0, 0);
-            }
-            if (!status.ok()) return status;
-          }
-          ReadState(context_.ledger, call,
-                    [call, id = *std::move(id), window_seconds](core::LedgerReader& reader) {
-                      return AnswerActivity(reader, id, window_seconds, call);
-                    });
-          return absl::OkStatus();
+        [this](const v1::GetBudgetActivityRequest& request, const Call& call) {
+          return transport::GetBudgetActivity(context_, request, call);
+        });
+  }
+
+  void ListBudgetReadings(wire::UnaryRequest arrived) {
+    Handle<v1::ListBudgetReadingsRequest>(
+        context_.open_calls, std::move(arrived),
+        [this](const v1::ListBudgetReadingsRequest& request, const Call& call) {
+          return transport::ListBudgetReadings(context_, reading_cache_, request, call);
         });
   }
 
@@ -260,46 +177,10 @@ class BudgetHandlers {
         });
   }
 
-  // Copies the histories on the ledger's thread; the mathematics is done on another.
-  static absl::Status ComputeGuarantees(core::LedgerReader& reader, const std::string& id,
-                                        double delta, const std::string& group,
-                                        std::optional<double> type_one_error,
-                                        ComputationPool& computations, const Call& call) {
-    const core::Ledger* ledger = reader.LedgerOf(id);
-    if (ledger == nullptr) return NoSuchBudget(id);
-    const core::BudgetState& budget = *ledger->FindBudget(id);
-    std::vector<accounting::CountedEvent> history;
-    v1::GetBudgetGuaranteesResponse message;
-    int64_t session_count = 0;
-    AddHistories(*ledger, budget, group, &history, &session_count);
-    message.set_session_count(session_count);
-    message.set_sequence(ledger->head().sequence);
-    return computations.Submit(call->caller().tenant, [call, history = std::move(history),
-                                                       relation = budget.spec.relation, delta,
-                                                       type_one_error, message]() mutable {
-      if (call->Abandoned()) return;
-      if (type_one_error.has_value() && history.empty()) {
-        message.set_true_positive_rate_upper(*type_one_error);  // a coin toss
-      } else if (type_one_error.has_value()) {
-        bridge::CurveQuestion curve;
-        curve.question.events = history;
-        curve.question.relation = relation;
-        curve.at = {*type_one_error};
-        const auto points = bridge::TradeOffCurve(curve, [&call] { return call->Abandoned(); });
-        // An event without a known trade-off function guarantees nothing.
-        message.set_true_positive_rate_upper(
-            points.ok() && points->points(0).has_true_positive_rate_upper()
-                ? points->points(0).true_positive_rate_upper()
-                : 1);
-      }
-      for (v1::AccountantReading& reading : bridge::ReadEveryAccountant(history, relation, delta)) {
-        *message.add_readings() = std::move(reading);
-      }
-      call->Succeed(message);
-    });
-  }
-
   const HandlerContext context_;
+  // Shared with running computations, which may outlive the server.
+  const std::shared_ptr<BudgetReadingCache> reading_cache_ =
+      std::make_shared<BudgetReadingCache>(kMaxCachedBudgetReadings);
 };
 
 }  // namespace
@@ -309,6 +190,7 @@ void AddBudgetService(const HandlerContext& context, ServiceMethods& methods) {
               {{"CreateBudget", &BudgetHandlers::CreateBudget},
                {"GetBudget", &BudgetHandlers::GetBudget},
                {"ListBudgets", &BudgetHandlers::ListBudgets},
+               {"ListBudgetReadings", &BudgetHandlers::ListBudgetReadings},
                {"UpdateBudget", &BudgetHandlers::UpdateBudget},
                {"FreezeBudget", &BudgetHandlers::FreezeBudget},
                {"ThawBudget", &BudgetHandlers::ThawBudget},

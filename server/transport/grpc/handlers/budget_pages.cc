@@ -14,6 +14,12 @@
 #include "server/transport/grpc/limits.h"
 
 namespace epsledger::transport {
+
+bool IsVisible(const core::Ledger& ledger, const std::string& budget_id,
+               const access::Caller& caller) {
+  return caller.scope == nullptr || core::Covers(*caller.scope, ledger, budget_id, "");
+}
+
 namespace {
 
 // Budgets that are read between two turns of the charges: about two milliseconds.
@@ -91,11 +97,6 @@ absl::StatusOr<std::vector<std::string>> NextIds(core::LedgerReader& reader,
   const core::Ledger* ledger = reader.LedgerOf(page.root);
   if (ledger == nullptr) return NoSuchBudget(page.root);
   return TreeIds(*ledger, page.root, page.after, limit);
-}
-
-bool IsVisible(const core::Ledger& ledger, const std::string& budget_id,
-               const access::Caller& caller) {
-  return caller.scope == nullptr || core::Covers(*caller.scope, ledger, budget_id, "");
 }
 
 template <class Response>

@@ -24,6 +24,7 @@
 #include "server/transport/grpc/converters/page_token.h"
 #include "server/transport/grpc/converters/resource_names.h"
 #include "server/transport/grpc/converters/session_convert.h"
+#include "server/transport/grpc/handlers/list_session_readings.h"
 #include "server/transport/grpc/handlers/service_handlers.h"
 #include "server/transport/grpc/handlers/session_series.h"
 #include "server/transport/grpc/handlers/watch.h"
@@ -193,6 +194,14 @@ class SessionHandlers {
                       return AnswerList(reader, budget_id, group, list, after, size, call);
                     });
           return absl::OkStatus();
+        });
+  }
+
+  void ListSessionReadings(wire::UnaryRequest arrived) {
+    Handle<v1::ListSessionReadingsRequest>(
+        context_.open_calls, std::move(arrived),
+        [this](const v1::ListSessionReadingsRequest& request, const Call& call) {
+          return transport::ListSessionReadings(context_, reading_cache_, request, call);
         });
   }
 
@@ -486,6 +495,8 @@ class SessionHandlers {
   // Shared with running computations, which may outlive the server.
   const std::shared_ptr<SeriesCache> series_cache_ =
       std::make_shared<SeriesCache>(kMaxCachedSeriesPoints);
+  const std::shared_ptr<ReadingCache> reading_cache_ =
+      std::make_shared<ReadingCache>(kMaxCachedReadings);
 };
 
 }  // namespace
@@ -495,6 +506,7 @@ void AddSessionService(const HandlerContext& context, ServiceMethods& methods) {
               {{"CreateSession", &SessionHandlers::CreateSession},
                {"GetSession", &SessionHandlers::GetSession},
                {"ListSessions", &SessionHandlers::ListSessions},
+               {"ListSessionReadings", &SessionHandlers::ListSessionReadings},
                {"OpenAttempt", &SessionHandlers::OpenAttempt},
                {"GetSessionGuarantees", &SessionHandlers::GetSessionGuarantees},
                {"GetSessionHistory", &SessionHandlers::GetSessionHistory},

@@ -1,8 +1,14 @@
 // Which budget lies below which, and so which budgets further up a session's event touches.
 
 import { signal } from '@preact/signals';
-import { get } from './client';
-import type { Budget, LedgerChange, ListBudgetsResponse } from './messages';
+import { get, type Result } from './client';
+import type {
+  Budget,
+  BudgetReading,
+  LedgerChange,
+  ListBudgetReadingsResponse,
+  ListBudgetsResponse,
+} from './messages';
 import { budgetOf, changedName } from './resource_names';
 
 /** All budgets of the caller by name, if they were listed. */
@@ -11,7 +17,8 @@ export const knownBudgets = signal<ReadonlyMap<string, Budget>>(new Map());
 /** True after they were listed. Before that, an empty list means "not known yet". */
 export const budgetsListed = signal(false);
 
-const PAGE_SIZE = 1000;
+/** The false positive rate at which the worst true positive rate is shown. */
+export const SHOWN_FALSE_POSITIVE_RATE = 0.01;
 
 // Requests by number: the answer to an older one never replaces the answer to a newer one.
 let asked = 0;
@@ -25,26 +32,59 @@ export function forgetBudgets(): void {
 }
 
 /** Lists all budgets, page by page. */
-export async function listBudgets(abort?: AbortSignal) {
-  const number = ++asked;
-  const budgets: Budget[] = [];
-  let pageToken: string | undefined;
-  do {
-    const page = await get<ListBudgetsResponse>(
-      '/v1/budgets',
-      { pageSize: PAGE_SIZE, pageToken },
+export function listBudgets(abort?: AbortSignal): Promise<Result<Budget[]>> {
+  return listAll(async (pageToken) => {
+    const page = await get<ListBudgetsResponse>('/v1/budgets', { pageSize: 1000, pageToken }, abort);
+    return page.ok ? { ok: true, value: { items: page.value.budgets ?? [], ...page.value } } : page;
+  }, (budget) => budget);
+}
+
+/**
+ * Lists all budgets, page by page, with what each was charged: at `delta`, or at the delta of the
+ * budget's cap where it names one.
+ */
+export function listBudgetReadings(
+  delta: string,
+  atDeltaOfCap: boolean,
+  abort?: AbortSignal,
+): Promise<Result<BudgetReading[]>> {
+  const parameters = {
+    delta,
+    atDeltaOfCap: String(atDeltaOfCap),
+    typeOneError: SHOWN_FALSE_POSITIVE_RATE,
+    pageSize: 200,
+  };
+  return listAll(async (pageToken) => {
+    const page = await get<ListBudgetReadingsResponse>(
+      '/v1/budget-readings',
+      { ...parameters, pageToken },
       abort,
     );
+    return page.ok ? { ok: true, value: { items: page.value.budgets ?? [], ...page.value } } : page;
+  }, ({ budget }) => budget);
+}
+
+async function listAll<Item>(
+  ask: (pageToken?: string) => Promise<Result<{ items: Item[]; nextPageToken?: string }>>,
+  budgetOfItem: (item: Item) => Budget,
+): Promise<Result<Item[]>> {
+  const number = ++asked;
+  const items: Item[] = [];
+  let pageToken: string | undefined;
+  do {
+    const page = await ask(pageToken);
     if (!page.ok) return page;
-    budgets.push(...(page.value.budgets ?? []));
+    items.push(...page.value.items);
     pageToken = page.value.nextPageToken;
   } while (pageToken !== undefined && pageToken !== '');
   if (number > answered) {
     answered = number;
-    knownBudgets.value = new Map(budgets.map((budget) => [budget.name, budget]));
+    knownBudgets.value = new Map(
+      items.map(budgetOfItem).map((budget) => [budget.name, budget]),
+    );
     budgetsListed.value = true;
   }
-  return { ok: true as const, value: budgets };
+  return { ok: true, value: items };
 }
 
 /** Returns the budgets above one that the caller may see, the nearest first. */

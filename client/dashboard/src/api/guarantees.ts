@@ -9,14 +9,14 @@ import {
   type Guarantee,
 } from './messages';
 import { roundedUp } from '../format/numbers';
+import { SHOWN_FALSE_POSITIVE_RATE } from './budgets';
 import { useAnswer, type Read } from './read';
-
-export const SHOWN_FALSE_POSITIVE_RATE = 0.01;
 
 /** Epsilon at delta of a budget, with the worst-case true positive rate if the server knows it. */
 export function useBudgetGuarantees(
   name: string,
   deltaText: string,
+  initial?: BudgetGuarantees,
 ): ReadonlySignal<Read<BudgetGuarantees>> {
   const ask = async (abort: AbortSignal): Promise<Result<BudgetGuarantees>> => {
     const path = pathOfResource(name, 'guarantees');
@@ -29,7 +29,11 @@ export function useBudgetGuarantees(
     if (both.ok || both.error.kind !== 'not-offered') return both;
     return get<BudgetGuarantees>(path, { delta: deltaText }, abort);
   };
-  return useAnswer(`guarantees ${name} ${deltaText}`, ask, { touchedBy: [name] });
+  return useAnswer(`guarantees ${name} ${deltaText}`, ask, {
+    touchedBy: [name],
+    initial,
+    isCurrent: initial !== undefined,
+  });
 }
 
 /** The reading of the smallest proven epsilon; undefined if no accountant knows every event. */

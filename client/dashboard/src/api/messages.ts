@@ -296,6 +296,34 @@ export interface ListRefusalsResponse {
   nextPageToken?: string;
 }
 
+/** A budget with what it was charged so far. */
+export interface BudgetReading {
+  budget: Budget;
+  /** Of `reading`. */
+  delta?: Double;
+  /** BEST. */
+  reading?: AccountantReading;
+  truePositiveRateUpper?: Double;
+  sessionCount?: Int64;
+  activity?: BudgetActivity;
+}
+export interface ListBudgetReadingsResponse {
+  budgets?: BudgetReading[];
+  nextPageToken?: string;
+}
+/** A session with what it was charged so far, without its events. */
+export interface SessionReading {
+  session: Session;
+  /** BEST. */
+  reading?: AccountantReading;
+  renyiDivergence?: Guarantee;
+}
+export interface ListSessionReadingsResponse {
+  sessions?: SessionReading[];
+  nextPageToken?: string;
+  sessionCount?: Int64;
+}
+
 export interface BudgetGuarantees {
   readings?: AccountantReading[];
   sequence?: Int64;

@@ -20,6 +20,8 @@ export interface Read<T> {
 export interface ReadOptions<T> {
   /** Shown until there is an answer. */
   initial?: T;
+  /** `initial` is an answer: nothing is requested before a change touches it. */
+  isCurrent?: boolean;
   /** Resources ("budgets/people/sessions/first") whose changes repeat the request. */
   touchedBy?: readonly string[];
   /** Only the changes for which this is true count. */
@@ -105,7 +107,8 @@ export function useAnswer<T>(
       timer = setTimeout(() => void askNow(), wait);
     };
 
-    void askNow();
+    if (options.isCurrent !== true || answer.peek().value === undefined) void askNow();
+    else answer.value = { value: answer.peek().value, loading: false };
     const stops = [
       onConnected((isFresh) => {
         const failed = answer.peek().error !== undefined;

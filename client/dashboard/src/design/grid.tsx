@@ -1,10 +1,20 @@
 import type { ComponentChildren } from 'preact';
 
+export interface GridSort {
+  /** Heads without "#" and "|" that can be chosen. */
+  columns: readonly string[];
+  by: string;
+  isDescending: boolean;
+  choose(column: string): void;
+}
+
 interface GridProps {
   /** Its content, for screen readers. */
   label: string;
   /** The heads of the columns; "#" in front marks a column of numbers, "|" is a line break. */
   heads: readonly string[];
+  /** The columns that sort the rows, and how they are sorted now. */
+  sort?: GridSort;
   /** Stays a table on a narrow screen, if it has two or three narrow columns. */
   narrow?: boolean;
   /** Rows. */
@@ -12,24 +22,53 @@ interface GridProps {
 }
 
 /** A table in its own box; on a narrow screen each row is a card. */
-export function Grid({ label, heads, narrow, children }: GridProps) {
+export function Grid({ label, heads, narrow, sort, children }: GridProps) {
   return (
     <div class="table-box" role="region" aria-label={`${label} (table)`} tabIndex={0}>
       <table class={narrow === true ? 'grid' : 'grid as-cards'}>
         <thead>
           <tr>
             {heads.map((head) => (
-              <th key={head} scope="col" class={head.startsWith('#') ? 'number' : undefined}>
-                {head
-                  .replace('#', '')
-                  .split('|')
-                  .map((line, i) => (i === 0 ? line : [<br key={i} />, line]))}
-              </th>
+              <Head key={head} head={head} sort={sort} />
             ))}
           </tr>
         </thead>
         <tbody>{children}</tbody>
       </table>
     </div>
+  );
+}
+
+/** The name of a column, for sorting and for a row that is a card. */
+export function columnOf(head: string): string {
+  return head.replace('#', '').replace('|', ' ');
+}
+
+function Head({ head, sort }: { head: string; sort: GridSort | undefined }) {
+  const column = columnOf(head);
+  const classes = head.startsWith('#') ? 'number' : undefined;
+  const lines = head
+    .replace('#', '')
+    .split('|')
+    .map((line, i) => (i === 0 ? line : [<br key={i} />, line]));
+  if (sort === undefined || !sort.columns.includes(column)) {
+    return (
+      <th scope="col" class={classes}>
+        {lines}
+      </th>
+    );
+  }
+  const isBy = sort.by === column;
+  return (
+    <th
+      scope="col"
+      class={classes}
+      aria-sort={isBy ? (sort.isDescending ? 'descending' : 'ascending') : 'none'}
+    >
+      <button type="button" class="sorts" onClick={() => sort.choose(column)}>
+        {lines}
+        <span aria-hidden="true">{isBy ? (sort.isDescending ? ' ↓' : ' ↑') : ''}</span>
+      </button>
+    </th>
   );
 }

@@ -1,11 +1,12 @@
 import '../../design/spent_bar.css';
 import { Notice } from '../../design/notice';
+import { numberOf, type SessionReading } from '../../api/messages';
 import { idOf } from '../../api/resource_names';
+import { isUnproven } from '../../design/badge';
 import { percent, roundedUp } from '../../format/numbers';
 
 interface DivergenceStackProps {
-  sessions: readonly string[];
-  divergences: ReadonlyMap<string, number>;
+  sessions: readonly SessionReading[];
   /** Undefined if none has a finite divergence. */
   order: number | undefined;
 }
@@ -16,7 +17,7 @@ const COLORS = 5;
  * Each session's part of the charges. It stacks the Renyi divergences at one order, which add up
  * under composition; epsilons do not, and are never stacked.
  */
-export function DivergenceStack({ sessions, divergences, order }: DivergenceStackProps) {
+export function DivergenceStack({ sessions, order }: DivergenceStackProps) {
   if (order === undefined) {
     return (
       <Notice>
@@ -28,8 +29,11 @@ export function DivergenceStack({ sessions, divergences, order }: DivergenceStac
     );
   }
   const known = sessions
-    .filter((name) => divergences.has(name))
-    .map((name) => ({ name, divergence: divergences.get(name) ?? 0 }))
+    .filter(({ session }) => !isUnproven(session.claim))
+    .map(({ session, renyiDivergence }) => ({
+      name: session.name,
+      divergence: numberOf(renyiDivergence?.upper) ?? 0,
+    }))
     .filter(({ divergence }) => divergence > 0)
     .sort((a, b) => b.divergence - a.divergence);
   const total = known.reduce((sum, { divergence }) => sum + divergence, 0);

@@ -1,74 +1,153 @@
 import { useSignal } from '@preact/signals';
-import { knownBudgets, listBudgets } from '../../api/budgets';
-import { numberOf, type Budget } from '../../api/messages';
+import { knownBudgets, listBudgetReadings } from '../../api/budgets';
+import { countOf, numberOf, type BudgetReading } from '../../api/messages';
 import { useAnswer } from '../../api/read';
+import { idOf } from '../../api/resource_names';
 import { Answer } from '../../design/answer';
+import { Figure } from '../../design/facts';
 import { Empty } from '../../design/notice';
 import { PageHead } from '../../design/page_head';
-import { Grid } from '../../design/grid';
+import { columnOf, Grid, type GridSort } from '../../design/grid';
+import { Ago } from '../../design/time';
 import { deltaText, isDeltaChosen } from '../../delta';
-import { counted } from '../../format/numbers';
-import { budgetRows } from './overview_order';
+import { count, counted } from '../../format/numbers';
+import { hrefOf } from '../../router';
+import { attentionOf, isNearly, type Attention } from './attention';
+import {
+  groupKeys,
+  groupsOf,
+  readingRows,
+  sortedReadings,
+  type SortKey,
+} from './overview_order';
 import { OverviewRow } from './overview_row';
 
 const MANY = 12;
 const FIRST_BUDGET =
   'epsctl budget create people --epsilon 3 --delta 1e-5 --relation add-or-remove-one --privacy-unit person';
 
+// One for each column; "caught at most" rises with epsilon and has none.
+const SORT_KEYS: readonly (SortKey | undefined)[] = [
+  'budget',
+  'state',
+  'spent',
+  'epsilon',
+  undefined,
+  'charge',
+  'refused',
+];
+
 /** Every budget in one row: what is left of it, and what it means. */
 export function OverviewPage() {
-  const list = useAnswer<Budget[]>('budgets', listBudgets);
+  const atDelta = deltaText.value;
+  const atCap = !isDeltaChosen.value;
+  // A new budget is a new question; until its answer is there, the previous one stays.
+  const list = useAnswer<BudgetReading[]>(
+    `readings ${atDelta} ${String(atCap)} ${knownBudgets.value.size}`,
+    (abort) => listBudgetReadings(atDelta, atCap, abort),
+    { keepsOld: true },
+  );
   return (
     <>
       <PageHead title="Budgets" />
       <Answer read={list} what="the list of budgets">
-        {() => <Budgets budgets={[...knownBudgets.value.values()]} />}
+        {(readings) => <Budgets readings={readings} />}
       </Answer>
     </>
   );
 }
 
-function Budgets({ budgets }: { budgets: Budget[] }) {
+function Budgets({ readings }: { readings: BudgetReading[] }) {
   const wanted = useSignal('');
-  if (budgets.length === 0) {
+  const group = useSignal('');
+  const by = useSignal<SortKey | undefined>(undefined);
+  const isDescending = useSignal(false);
+  if (readings.length === 0) {
     return (
       <Empty command={FIRST_BUDGET}>There is no budget yet. The first one is made with:</Empty>
     );
   }
-  const rows = budgetRows(budgets, wanted.value);
+  const heads = [
+    'Budget',
+    'State',
+    'Spent of its cap',
+    isDeltaChosen.value ? `#Epsilon at|delta ${deltaText.value}` : '#Epsilon at|the delta of its cap',
+    '#Caught at most,|at 1% false alarms',
+    'Last charge',
+    '#Refused|in 24 h',
+  ];
+  const columns = heads.map(columnOf);
+  const sort: GridSort = {
+    columns: columns.filter((_, i) => SORT_KEYS[i] !== undefined),
+    by: columns[by.value === undefined ? -1 : SORT_KEYS.indexOf(by.value)] ?? '',
+    isDescending: isDescending.value,
+    choose(column) {
+      const key = SORT_KEYS[columns.indexOf(column)];
+      // Numbers are wanted largest first, names as in a book.
+      isDescending.value = by.value === key ? !isDescending.value : key !== 'budget';
+      by.value = key;
+    },
+  };
+  const rows =
+    by.value === undefined
+      ? readingRows(readings, wanted.value)
+      : sortedReadings(readings, wanted.value, by.value, isDescending.value);
+  const keys = groupKeys(readings);
   return (
     <>
-      <p class="muted" role="status">
-        {summary(budgets)}
-      </p>
-      {budgets.length > MANY && (
-        <label class="field-inline">
-          Find
-          <input
-            type="search"
-            placeholder="name, unit or label"
-            value={wanted.value}
-            onInput={(event) => {
-              wanted.value = event.currentTarget.value;
-            }}
-          />
-        </label>
+      <OverviewFigures readings={readings} />
+      <AttentionList items={readings.flatMap(attentionOf)} />
+      {(readings.length > MANY || keys.length > 0) && (
+        <p class="fields-inline">
+          <label class="field-inline">
+            Find
+            <input
+              type="search"
+              placeholder="name, unit or label"
+              value={wanted.value}
+              onInput={(event) => {
+                wanted.value = event.currentTarget.value;
+              }}
+            />
+          </label>
+          {keys.length > 0 && (
+            <label class="field-inline">
+              Group by
+              <select
+                value={group.value}
+                onChange={(event) => {
+                  group.value = event.currentTarget.value;
+                }}
+              >
+                <option value="">nothing</option>
+                {keys.map((key) => (
+                  <option key={key} value={key}>
+                    {key}
+                  </option>
+                ))}
+              </select>
+            </label>
+          )}
+        </p>
       )}
-      <Grid
-        label="Budgets"
-        heads={[
-          'Budget',
-          'State',
-          'Spent of its cap',
-          isDeltaChosen.value ? `#Epsilon at|delta ${deltaText.value}` : '#Epsilon at|the delta of its cap',
-          '#Caught at most,|at 1% false alarms',
-          'Last charge',
-          '#Refused|in 24 h',
-        ]}
-      >
-        {rows.map(({ budget, depth }) => (
-          <OverviewRow key={budget.name} budget={budget} depth={depth} />
-        ))}
+      <Grid label="Budgets" heads={heads} sort={sort}>
+        {groupsOf(rows, group.value).map(({ title, rows: below }) => [
+          title !== undefined && (
+            <tr class="group-row" key={title}>
+              <th scope="rowgroup" colSpan={heads.length}>
+                {title}: {counted(below.length, 'budget')}
+              </th>
+            </tr>
+          ),
+          ...below.map(({ reading, depth }) => (
+            <OverviewRow
+              key={`${reading.budget.name} ${String(reading.delta)}`}
+              reading={reading}
+              depth={depth}
+              epsilonColumn={columns[3] ?? ''}
+            />
+          )),
+        ])}
       </Grid>
       {rows.length === 0 && <p class="muted">No budget matches.</p>}
       <p class="small muted">
@@ -80,15 +159,60 @@ function Budgets({ budgets }: { budgets: Budget[] }) {
   );
 }
 
-function summary(budgets: readonly Budget[]): string {
-  const active = budgets.filter((budget) => budget.state === 'ACTIVE');
-  const exhausted = active.filter((budget) => (numberOf(budget.spentFraction) ?? 0) >= 1).length;
-  const nearly =
-    active.filter((budget) => (numberOf(budget.spentFraction) ?? 0) >= 0.8).length - exhausted;
-  const frozen = budgets.filter((budget) => budget.state === 'FROZEN').length;
-  const parts = [`${counted(budgets.length, 'budget')}, ${active.length} active`];
-  if (exhausted > 0) parts.push(`${exhausted} exhausted`);
-  if (nearly > 0) parts.push(`${nearly} with 80% or more spent`);
-  if (frozen > 0) parts.push(`${frozen} frozen`);
-  return `${parts.join(', ')}.`;
+/** Four numbers over all budgets. They are shown when all budgets are known, never in part. */
+function OverviewFigures({ readings }: { readings: readonly BudgetReading[] }) {
+  const active = readings.filter(({ budget }) => budget.state === 'ACTIVE');
+  const spent = (least: number) =>
+    active.filter(({ budget }) => (numberOf(budget.spentFraction) ?? 0) >= least).length;
+  const frozen = readings.filter(({ budget }) => budget.state === 'FROZEN').length;
+  // A refusal counts in each budget above it: the budgets at the top have all.
+  const names = new Set(readings.map(({ budget }) => budget.name));
+  const refused = readings
+    .filter(({ budget }) => !names.has(budget.parent ?? ''))
+    .reduce((sum, { activity }) => sum + countOf(activity?.refusedChargeCount), 0);
+  const newest = readings
+    .map(({ activity }) => activity?.lastChargeTime ?? '')
+    .reduce((a, b) => (a > b ? a : b), '');
+  return (
+    <dl class="figures card">
+      <Figure
+        name="Budgets"
+        value={count(readings.length)}
+        note={`${count(active.length)} active${frozen > 0 ? `, ${count(frozen)} frozen` : ''}`}
+      />
+      <Figure
+        name="Exhausted"
+        value={count(spent(1))}
+        note={`${count(active.filter(isNearly).length)} more with 80% or more spent`}
+      />
+      <Figure
+        name="Refused in 24 h"
+        value={refused === 0 ? '0' : <a href={hrefOf({ page: 'refusals' })}>{count(refused)}</a>}
+        note="charges and plans"
+      />
+      <Figure name="Last charge" value={<Ago time={newest} />} note="of any budget" />
+    </dl>
+  );
+}
+
+const MOST_ATTENTION = 6;
+
+function AttentionList({ items }: { items: readonly Attention[] }) {
+  if (items.length === 0) return null;
+  const sorted = [...items].sort((a, b) => b.weight - a.weight);
+  return (
+    <section class="card" aria-label="Needs attention">
+      <h2>Needs attention</h2>
+      <ul class="attention">
+        {sorted.slice(0, MOST_ATTENTION).map(({ budget, words, page }) => (
+          <li key={`${budget} ${words}`}>
+            <a href={hrefOf({ page, budget: idOf(budget) })}>{idOf(budget)}</a> {words}
+          </li>
+        ))}
+      </ul>
+      {sorted.length > MOST_ATTENTION && (
+        <p class="small muted">and {count(sorted.length - MOST_ATTENTION)} more, in the table</p>
+      )}
+    </section>
+  );
 }

@@ -1,12 +1,20 @@
-// The order of budgets in a table: children below their parent.
+// The order of budgets in a table: children below their parent, or by a column.
 
+import { countOf, numberOf, type Budget, type BudgetReading } from '../../api/messages';
 import { idOf } from '../../api/resource_names';
-import type { Budget } from '../../api/messages';
 
 export interface BudgetRow {
   budget: Budget;
   depth: number;
 }
+
+export interface ReadingRow {
+  reading: BudgetReading;
+  depth: number;
+}
+
+/** What sorts the table. */
+export type SortKey = 'budget' | 'state' | 'spent' | 'epsilon' | 'charge' | 'refused';
 
 /**
  * Trees by the name of their root, every child after its parent. With `wanted`, only budgets that
@@ -38,6 +46,81 @@ export function budgetRows(budgets: readonly Budget[], wanted = ''): BudgetRow[]
   };
   add('', 0);
   return rows;
+}
+
+/** The same, of readings. */
+export function readingRows(readings: readonly BudgetReading[], wanted = ''): ReadingRow[] {
+  const byName = new Map(readings.map((reading) => [reading.budget.name, reading]));
+  return budgetRows(
+    readings.map(({ budget }) => budget),
+    wanted,
+  ).flatMap(({ budget, depth }) => {
+    const reading = byName.get(budget.name);
+    return reading === undefined ? [] : [{ reading, depth }];
+  });
+}
+
+/** By one number or name; equal ones by name. Budgets that have no such number are last. */
+export function sortedReadings(
+  readings: readonly BudgetReading[],
+  wanted: string,
+  key: SortKey,
+  isDescending: boolean,
+): ReadingRow[] {
+  const sign = isDescending ? -1 : 1;
+  return readingRows(readings, wanted)
+    .map(({ reading }) => ({ reading, depth: 0 }))
+    .sort((a, b) => {
+      const left = valueOf(key, a.reading);
+      const right = valueOf(key, b.reading);
+      const byName = a.reading.budget.name < b.reading.budget.name ? -1 : 1;
+      if (left === undefined || right === undefined) {
+        return left === right ? byName : left === undefined ? 1 : -1;
+      }
+      return left === right ? byName : (left < right ? -1 : 1) * sign;
+    });
+}
+
+function valueOf(key: SortKey, { budget, reading, activity }: BudgetReading) {
+  switch (key) {
+    case 'budget':
+      return budget.name;
+    case 'state':
+      return budget.state ?? '';
+    case 'spent':
+      return budget.cap?.noGuarantee === undefined
+        ? (numberOf(budget.spentFraction) ?? 0)
+        : undefined;
+    case 'epsilon':
+      return numberOf(reading?.guarantee?.upper);
+    case 'charge':
+      return activity?.lastChargeTime;
+    case 'refused':
+      return countOf(activity?.refusedChargeCount);
+  }
+}
+
+/** The keys of labels that budgets carry, by name. */
+export function groupKeys(readings: readonly BudgetReading[]): string[] {
+  return [...new Set(readings.flatMap(({ budget }) => Object.keys(budget.labels ?? {})))].sort();
+}
+
+/** Rows by the value of a label; one group without a title if `key` is empty. */
+export function groupsOf(
+  rows: readonly ReadingRow[],
+  key: string,
+): { title?: string; rows: ReadingRow[] }[] {
+  if (key === '') return [{ rows: [...rows] }];
+  const groups = new Map<string, ReadingRow[]>();
+  for (const row of rows) {
+    const value = row.reading.budget.labels?.[key];
+    const title = value === undefined ? `without ${key}` : `${key}=${value}`;
+    const group = groups.get(title);
+    const flat = { ...row, depth: 0 };
+    if (group === undefined) groups.set(title, [flat]);
+    else group.push(flat);
+  }
+  return [...groups].map(([title, below]) => ({ title, rows: below }));
 }
 
 function words(budget: Budget): string {

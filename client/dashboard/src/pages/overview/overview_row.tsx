@@ -1,7 +1,13 @@
 import { idOf } from '../../api/resource_names';
 import { pathOfResource } from '../../api/client';
 import { epsilonWords, useBudgetGuarantees } from '../../api/guarantees';
-import { numberOf, type Budget, type BudgetActivity } from '../../api/messages';
+import {
+  numberOf,
+  type Budget,
+  type BudgetActivity,
+  type BudgetGuarantees,
+  type BudgetReading,
+} from '../../api/messages';
 import { useGet, type Read } from '../../api/read';
 import { StateBadge } from '../../design/badge';
 import { Ago } from '../../design/time';
@@ -12,13 +18,25 @@ import { hrefOf } from '../../router';
 import { BudgetBar } from '../../ledger/budget_bar';
 import { ClaimNote } from '../../ledger/claim_note';
 
-export function OverviewRow({ budget: listed, depth }: { budget: Budget; depth: number }) {
+interface OverviewRowProps {
+  /** The answer for all budgets; the row asks for itself when an event touches it. */
+  reading: BudgetReading;
+  depth: number;
+  epsilonColumn: string;
+}
+
+export function OverviewRow({ reading, depth, epsilonColumn }: OverviewRowProps) {
+  const { budget: listed } = reading;
   const { name } = listed;
-  const touchedBy = [name];
-  const read = useGet<Budget>(pathOfResource(name), {}, { initial: listed, touchedBy });
+  const options = { touchedBy: [name], isCurrent: true };
+  const read = useGet<Budget>(pathOfResource(name), {}, { ...options, initial: listed });
   const deltaText = deltaTextFor(listed.cap);
-  const guarantees = useBudgetGuarantees(name, deltaText);
-  const activity = useGet<BudgetActivity>(pathOfResource(name, 'activity'), {}, { touchedBy });
+  const guarantees = useBudgetGuarantees(name, deltaText, guaranteesOf(reading, deltaText));
+  const activity = useGet<BudgetActivity>(
+    pathOfResource(name, 'activity'),
+    {},
+    { ...options, initial: reading.activity },
+  );
   const budget = read.value.value ?? listed;
   const id = idOf(name);
   const refused = activity.value.value?.refusedChargeCount;
@@ -40,7 +58,7 @@ export function OverviewRow({ budget: listed, depth }: { budget: Budget; depth: 
       <td data-label="Spent of its cap">
         <BudgetBar budget={budget} />
       </td>
-      <td data-label={`Epsilon at delta ${deltaText}`} class="number">
+      <td data-label={epsilonColumn} class="number">
         <Epsilon budget={budget} read={guarantees.value} />
         {!isDeltaChosen.value && <span class="under">at {deltaText}</span>}
       </td>
@@ -63,6 +81,16 @@ export function OverviewRow({ budget: listed, depth }: { budget: Budget; depth: 
       </td>
     </tr>
   );
+}
+
+/** Undefined if the reading is at another delta. */
+function guaranteesOf(reading: BudgetReading, deltaText: string): BudgetGuarantees | undefined {
+  if (reading.reading === undefined || numberOf(reading.delta) !== Number(deltaText)) return undefined;
+  return {
+    readings: [reading.reading],
+    truePositiveRateUpper: reading.truePositiveRateUpper,
+    sessionCount: reading.sessionCount,
+  };
 }
 
 function Known<T>({

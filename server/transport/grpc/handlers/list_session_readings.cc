@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -87,8 +86,8 @@ void AddBudgetIds(const core::Ledger& ledger, const std::string& id, bool includ
   }
 }
 
-bool HasText(const core::SessionSpec& spec, std::string_view text) {
-  const auto has = [text](std::string_view words) {
+bool HasText(const core::SessionSpec& spec, const std::string& text) {
+  const auto has = [&text](const std::string& words) {
     return absl::StrContains(absl::AsciiStrToLower(words), text);
   };
   return text.empty() || has(absl::StrCat(spec.budget_id, "/", spec.id)) ||

@@ -69,12 +69,6 @@ void GetStatement(Invocation& invocation, const StatementFlags& flags) {
   invocation.Print({.messages = {statement.get()}, .table = table});
 }
 
-std::string KeyOfDigits(const std::string& digits) {
-  const bool is_hex =
-      digits.find_first_not_of("0123456789abcdefABCDEF") == digits.npos && digits.size() % 2 == 0;
-  return is_hex ? absl::HexStringToBytes(digits) : "";
-}
-
 // Checks that the server's ledger begins with the entries that the statement was made from.
 absl::Status CheckGrew(const v1::PrivacyStatement& earlier, const v1::PrivacyStatement& later,
                        const v1::ConsistencyProof& proof) {
@@ -109,7 +103,12 @@ void PrintAge(Invocation& invocation, const v1::PrivacyStatement& earlier,
   if (!is_newest) invocation.set_exit_code(ExitCode::kFailed);
 }
 
-void Check(Invocation& invocation, const std::string& path, const std::string& key_digits) {
+// Without `key_digits` the server says which keys are its own.
+void Check(Invocation& invocation, const std::string& path,
+           const std::optional<std::string>& key_digits) {
+  absl::StatusOr<std::string> trusted = "";
+  if (key_digits.has_value()) trusted = PublicKeyOfDigits(*key_digits);
+  if (!trusted.ok()) return invocation.FailOffline(trusted.status());
   const absl::StatusOr<v1::PrivacyStatement> loaded = LoadStatement(path);
   if (!loaded.ok()) return invocation.FailOffline(loaded.status());
   const v1::PrivacyStatement& earlier = *loaded;
@@ -121,7 +120,7 @@ void Check(Invocation& invocation, const std::string& path, const std::string& k
       invocation.Call(&Connection::server, &v1::ServerService::StubInterface::GetServerInfo,
                       v1::GetServerInfoRequest(), CallKind::kRead);
   if (info == nullptr) return;
-  const std::string key = KeyOf(earlier, *info, KeyOfDigits(key_digits));
+  const std::string key = KeyOf(earlier, *info, *trusted);
   if (key.empty()) {
     return fail(
         absl::DataLossError("it was signed with a key that is not one of this server's, or "
@@ -158,7 +157,9 @@ void Verify(Invocation& invocation, const std::string& path, const std::string& 
   const absl::StatusOr<v1::PrivacyStatement> loaded = LoadStatement(path);
   if (!loaded.ok()) return invocation.FailOffline(loaded.status());
   const v1::PrivacyStatement& statement = *loaded;
-  const absl::Status status = CheckStatement(statement, KeyOfDigits(key_digits));
+  const absl::StatusOr<std::string> key = PublicKeyOfDigits(key_digits);
+  if (!key.ok()) return invocation.FailOffline(key.status());
+  const absl::Status status = CheckStatement(statement, *key);
   if (!status.ok()) {
     return invocation.FailOffline(
         absl::Status(status.code(), absl::StrCat(path, ": ", std::string(status.message()))));
@@ -215,13 +216,17 @@ void AddStatementCommands(CLI::App& app, Invocation& invocation) {
                                               "its ledger has only grown. Exit code 1 if not");
   check->fallthrough();
   check->add_option("file", *saved, "written by `statement get --save`")->required();
-  check
-      ->add_option("--public-key", *trusted,
-                   "the key that must have signed it; default: any key that the server says is "
-                   "its own")
-      ->type_name("HEX");
+  const CLI::Option* pinned =
+      check
+          ->add_option("--public-key", *trusted,
+                       "the key that must have signed it; default: any key that the server says "
+                       "is its own")
+          ->type_name("HEX");
   check->footer("Example:\n  epsctl statement check run-1.json");
-  check->callback([&invocation, saved, trusted] { Check(invocation, *saved, *trusted); });
+  // An empty key is an invalid one, and not none.
+  check->callback([&invocation, saved, trusted, pinned] {
+    Check(invocation, *saved, pinned->count() > 0 ? std::optional(*trusted) : std::nullopt);
+  });
   AddStatementExport(*statement, invocation);
 }
 

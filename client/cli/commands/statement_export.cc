@@ -19,6 +19,7 @@ namespace {
 
 struct ExportFlags {
   std::string path;
+  std::string public_key;
   std::string format;
   std::string answers;
   std::vector<std::string> subjects;
@@ -57,7 +58,8 @@ absl::StatusOr<FormSubject> SubjectOfFile(const std::string& path) {
 absl::StatusOr<FilledForm> Fill(const ExportFlags& flags) {
   ASSIGN_OR_RETURN(const FormKind kind, FormNamed(flags.format));
   ASSIGN_OR_RETURN(const v1::PrivacyStatement statement, LoadStatement(flags.path));
-  if (absl::Status status = CheckStatement(statement, statement.public_key()); !status.ok()) {
+  ASSIGN_OR_RETURN(const std::string key, PublicKeyOfDigits(flags.public_key));
+  if (absl::Status status = CheckStatement(statement, key); !status.ok()) {
     return absl::Status(status.code(),
                         absl::StrCat(flags.path, ": ", std::string(status.message())));
   }
@@ -74,7 +76,12 @@ absl::StatusOr<FilledForm> Fill(const ExportFlags& flags) {
     ASSIGN_OR_RETURN(FormSubject subject, SubjectOfFile(path));
     subjects.push_back(std::move(subject));
   }
-  return FillForm(kind, statement, answers, subjects);
+  absl::StatusOr<FilledForm> form = FillForm(kind, statement, answers, subjects);
+  if (absl::IsFailedPrecondition(form.status())) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(flags.path, ": ", std::string(form.status().message())));
+  }
+  return form;
 }
 
 void Export(Invocation& invocation, const ExportFlags& flags) {
@@ -93,11 +100,15 @@ void AddStatementExport(CLI::App& statement, Invocation& invocation) {
   auto flags = std::make_shared<ExportFlags>();
   CLI::App* command = statement.add_subcommand(
       "export",
-      "Fill a form of others from a saved statement, after checking its signature against its own "
-      "key. Nothing is made up: what the statement does not say comes from --answers, and what is "
-      "not answered is said on standard error. Needs no server");
+      "Fill a form of others from a saved statement, after checking who signed it, as `statement "
+      "verify` does. The form names the key. Nothing is made up: what the statement does not say "
+      "comes from --answers, and what is not answered is said on standard error. Needs no server");
   command->fallthrough();
   command->add_option("file", flags->path, "written by `statement get --save`")->required();
+  command
+      ->add_option("--public-key", flags->public_key, "the server's key, from somebody you trust")
+      ->type_name("HEX")
+      ->required();
   command->add_option("--format", flags->format, absl::StrJoin(FormNames(), ", "))
       ->type_name("FORM")
       ->required();
@@ -112,9 +123,11 @@ void AddStatementExport(CLI::App& statement, Invocation& invocation) {
                    "repeated")
       ->type_name("FILE");
   command->footer(
-      "Examples:\n"
-      "  epsctl statement export run-1.json --format nist-800-226\n"
-      "  epsctl statement export run-1.json --format opendp-registry --answers answers.json");
+      "Examples, where PUBLIC_KEY is what `server info` prints and its owner confirms:\n"
+      "  epsctl statement export run-1.json --public-key \"$PUBLIC_KEY\" --format nist-800-226\n"
+      "  epsctl statement export run-1.json --public-key \"$PUBLIC_KEY\" --format opendp-registry "
+      "\\\n"
+      "    --answers answers.json");
   command->callback([&invocation, flags] { Export(invocation, *flags); });
 }
 

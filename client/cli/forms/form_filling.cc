@@ -1,22 +1,10 @@
 #include "client/cli/forms/form_filling.h"
 
 #include "absl/strings/str_cat.h"
+#include "nlohmann/json.hpp"
 
 namespace epsledger::cli {
 namespace {
-
-using nlohmann::json;
-
-// Returns the text or number at a path of keys; "" if there is none.
-std::string At(const json& value, std::initializer_list<const char*> path) {
-  const json* found = &value;
-  for (const char* key : path) {
-    const auto next = found->find(key);
-    if (next == found->end()) return "";
-    found = &*next;
-  }
-  return found->is_string() ? found->get<std::string>() : found->dump();
-}
 
 // YAML 1.1 reads "1e-05" as a text, and "1.0e-05" as a number.
 std::string WithPoint(std::string number) {
@@ -33,16 +21,29 @@ std::string FormDraft::Answer(std::string_view key) {
   return answer;
 }
 
-std::string EpsilonText(const json& statement) {
-  const std::string shown = At(statement, {"epsilon", "shown"});
-  return shown == "inf" || shown == "Infinity" ? "" : WithPoint(shown);
+std::string EpsilonText(const StatementFields& statement) { return WithPoint(statement.shown); }
+
+std::string DeltaText(const StatementFields& statement) {
+  return WithPoint(nlohmann::json(statement.delta).dump());
 }
 
-std::string DeltaText(const json& statement) { return WithPoint(At(statement, {"delta"})); }
+std::string CautionText(const StatementFields& statement) {
+  std::string text;
+  for (const StatementFields::Cap& cap : statement.caps) {
+    if (!cap.is_void) continue;
+    absl::StrAppend(&text, "VOID: the guarantee of ", cap.name,
+                    cap.superseded_by.empty() ? "" : ", which was superseded by ",
+                    cap.superseded_by, ". ");
+  }
+  for (const std::string& warning : statement.warnings) {
+    absl::StrAppend(&text, "WARNING: ", warning, " ");
+  }
+  return text;
+}
 
-std::string AdjacencyText(const json& statement) {
-  const std::string relation = At(statement, {"resource", "neighboringRelation"});
-  const std::string unit = At(statement, {"resource", "privacyUnit"});
+std::string AdjacencyText(const StatementFields& statement) {
+  const std::string& relation = statement.neighboring_relation;
+  const std::string& unit = statement.privacy_unit;
   if (relation == "add-or-remove-one") {
     return absl::StrCat(
         "Two data sets are neighbors if one is the other without all records of one ", unit,
@@ -56,51 +57,42 @@ std::string AdjacencyText(const json& statement) {
                       " are replaced by a record that means nothing (replace-special).");
 }
 
-std::string AccountingText(const json& statement) {
-  std::string text = absl::StrCat("Sequential composition by ", At(statement, {"epsilon", "by"}),
-                                  ": ", At(statement, {"epsilon", "theorem"}),
-                                  ". The value is an upper bound, rounded up. ",
-                                  At(statement, {"covers"}), " Caps:");
-  for (const json& cap : statement.at("caps")) {
-    absl::StrAppend(&text, " ", At(cap, {"name"}), ", ", At(cap, {"cap"}),
-                    cap.value("void", false) ? ", void;" : ";");
+std::string AccountingText(const StatementFields& statement) {
+  std::string text =
+      statement.epsilon.has_value()
+          ? absl::StrCat("Sequential composition by ", statement.accountant, ": ",
+                         statement.theorem, ". The value is an upper bound, rounded up. ")
+          : absl::StrCat("No bound is known (", statement.accountant, "). ");
+  absl::StrAppend(&text, statement.covers, " Caps:");
+  for (const StatementFields::Cap& cap : statement.caps) {
+    absl::StrAppend(&text, " ", cap.name, ", ", cap.cap, cap.is_void ? ", void;" : ";");
   }
-  if (statement.at("caps").empty()) absl::StrAppend(&text, " none;");
+  if (statement.caps.empty()) absl::StrAppend(&text, " none;");
   text.back() = '.';
-  for (const json& warning : statement.at("warnings")) {
-    absl::StrAppend(&text, " WARNING: ", warning.get<std::string>());
+  for (const std::string& warning : statement.warnings) {
+    absl::StrAppend(&text, " WARNING: ", warning);
   }
   return text;
 }
 
-std::string MechanismsText(const json& statement) {
+std::string MechanismsText(const StatementFields& statement) {
   std::string text;
-  const auto history = statement.at("resource").find("history");
-  if (history != statement.at("resource").end()) {
-    for (const json& line : *history) absl::StrAppend(&text, line.get<std::string>(), "; ");
+  for (const std::string& line : statement.history) absl::StrAppend(&text, line, "; ");
+  absl::StrAppend(&text, "accepted charges: ", statement.accepted_charge_count,
+                  ", refused ones: ", statement.refused_charge_count, ".");
+  if (!statement.library.empty()) {
+    absl::StrAppend(&text, " Library, as its user declares: ", statement.library, " ",
+                    statement.library_version, ".");
   }
-  absl::StrAppend(&text, "accepted charges: ", At(statement, {"resource", "acceptedChargeCount"}),
-                  ", refused ones: ", At(statement, {"resource", "refusedChargeCount"}), ".");
-  const json& attempt = statement.at("sampling").at("newestAttempt");
-  const std::string library = At(attempt, {"library"});
-  if (!library.empty()) {
-    absl::StrAppend(&text, " Library, as its user declares: ", library, " ",
-                    At(attempt, {"libraryVersion"}), ".");
-  }
-  return absl::StrCat(text, " ", At(statement, {"sampling", "caveat"}));
+  return absl::StrCat(text, " ", statement.sampling_caveat);
 }
 
-std::string LedgerText(const json& statement) {
-  return absl::StrCat("Entry ", At(statement, {"ledger", "sequence"}), " of the ledger of ",
-                      At(statement, {"ledger", "rootBudget"}), ", hash ",
-                      At(statement, {"ledger", "hash"}), ", stated ", At(statement, {"time"}),
-                      " by epsledger ", At(statement, {"serverVersion"}), " and signed");
-}
-
-std::vector<std::string> NotCoveredTexts(const json& statement) {
-  const auto found = statement.find("notCovered");
-  return found == statement.end() ? std::vector<std::string>()
-                                  : found->get<std::vector<std::string>>();
+std::string SourceText(const FormDraft& draft) {
+  const StatementFields& statement = draft.statement;
+  return absl::StrCat(
+      "Entry ", statement.sequence, " of the ledger of ", statement.root_budget, ", hash ",
+      statement.hash, ", stated ", statement.time, " by epsledger ", statement.server_version,
+      " and signed. The signature was verified with the public key ", draft.public_key);
 }
 
 }  // namespace epsledger::cli

@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "client/cli/forms/forms.h"
-#include "nlohmann/json.hpp"
+#include "client/cli/forms/statement_fields.h"
 
 namespace epsledger::cli {
 
@@ -25,7 +25,8 @@ const std::vector<FormQuestion>& FormQuestions();
 
 // A form that is being filled.
 struct FormDraft {
-  const nlohmann::json& statement;  // the statement's JSON
+  const StatementFields& statement;
+  std::string public_key;  // hexadecimal digits of the key that its signature was checked with
   const FormAnswers& answers;
   std::vector<std::string> blanks = {};
 
@@ -34,13 +35,15 @@ struct FormDraft {
 };
 
 // What the statement says, in words for a form.
-std::string EpsilonText(const nlohmann::json& statement);     // "2.41", rounded up
-std::string DeltaText(const nlohmann::json& statement);       // "1.0e-05"
-std::string AdjacencyText(const nlohmann::json& statement);   // what neighbors are
-std::string AccountingText(const nlohmann::json& statement);  // by which accountant and theorem
-std::string MechanismsText(const nlohmann::json& statement);  // what was charged
-std::string LedgerText(const nlohmann::json& statement);      // which entry of which ledger
-std::vector<std::string> NotCoveredTexts(const nlohmann::json& statement);
+std::string EpsilonText(const StatementFields& statement);  // "2.41", rounded up; "": not finite
+std::string DeltaText(const StatementFields& statement);    // "1.0e-05"
+// What takes from the guarantee, and so stands beside it: "VOID: ... WARNING: ... " with a space at
+// the end; "" if nothing does.
+std::string CautionText(const StatementFields& statement);
+std::string AdjacencyText(const StatementFields& statement);   // what neighbors are
+std::string AccountingText(const StatementFields& statement);  // by which accountant and theorem
+std::string MechanismsText(const StatementFields& statement);  // what was charged
+std::string SourceText(const FormDraft& draft);  // which entry of which ledger, signed by which key
 
 absl::StatusOr<FilledForm> FillOpenDpRegistry(FormDraft draft);
 absl::StatusOr<FilledForm> FillNist800226(FormDraft draft);

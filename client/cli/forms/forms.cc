@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "accounting/event/status_macros.h"
 #include "client/cli/forms/form_filling.h"
+#include "client/cli/forms/parsed_object.h"
+#include "client/cli/forms/statement_fields.h"
 #include "proto/bridge/printable.h"
-#include "proto/json_syntax/json_syntax.h"
 
 namespace epsledger::cli {
 namespace {
@@ -117,11 +119,13 @@ const std::vector<FormQuestion>& FormQuestions() {
 }
 
 absl::StatusOr<FormAnswers> FormAnswers::Parse(std::string_view text) {
-  if (absl::Status status = json_syntax::CheckObject(text, nullptr); !status.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat("answers: ", std::string(status.message())));
+  absl::StatusOr<json> object = ParsedObject(text);
+  if (!object.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("answers: ", std::string(object.status().message())));
   }
   FormAnswers answers;
-  answers.answers_ = json::parse(text);
+  answers.answers_ = *std::move(object);
   for (const auto& [key, answer] : answers.answers_.items()) {
     const auto& questions = FormQuestions();
     const auto question =
@@ -152,8 +156,10 @@ std::vector<std::string> FormAnswers::Texts(std::string_view key) const {
 absl::StatusOr<FilledForm> FillForm(FormKind kind, const v1::PrivacyStatement& statement,
                                     const FormAnswers& answers,
                                     const std::vector<FormSubject>& subjects) {
-  const json said = json::parse(statement.json());
-  FormDraft draft{.statement = said, .answers = answers};
+  ASSIGN_OR_RETURN(const StatementFields said, FieldsOf(statement.json()));
+  FormDraft draft{.statement = said,
+                  .public_key = absl::BytesToHexString(statement.public_key()),
+                  .answers = answers};
   switch (kind) {
     case FormKind::kOpenDpRegistry:
       return FillOpenDpRegistry(std::move(draft));

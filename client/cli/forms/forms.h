@@ -55,10 +55,12 @@ struct FilledForm {
   std::vector<std::string> blanks;
 };
 
-// Fills a form from a statement whose signature was checked. Numbers of the statement are copied as
-// they are: rounded up. INVALID_ARGUMENT names the answers without which the form is not valid,
-// with what each wants. FAILED_PRECONDITION if the form cannot say what the statement says: an
-// epsilon that is infinite or unknown. REQUIRES: statement.json() is an object.
+// Fills a form from a statement whose signature was checked with its public key, which the form
+// names. The epsilon of the form is at least that of the statement. Where a guarantee is void or
+// warned of, the form says so beside it. Never throws. INVALID_ARGUMENT names the answers without
+// which the form is not valid, with what each wants, or a subject that it cannot name.
+// FAILED_PRECONDITION if the statement has not the fields of one (statement_fields.h), or if the
+// form cannot say what the statement says: an epsilon that is unknown.
 absl::StatusOr<FilledForm> FillForm(FormKind kind, const v1::PrivacyStatement& statement,
                                     const FormAnswers& answers,
                                     const std::vector<FormSubject>& subjects);

@@ -2,8 +2,10 @@
 
 #include <openssl/sha.h>
 
+#include <cmath>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
@@ -30,7 +32,22 @@ ordered_json Signed(const v1::PrivacyStatement& statement) {
   return {{"statement", statement.json()},
           {"signature", Base64(statement.signature())},
           {"publicKey", Base64(statement.public_key())},
+          {"publicKeyHex", absl::BytesToHexString(statement.public_key())},
           {"signatureAlgorithm", "Ed25519 over the bytes of \"statement\""}};
+}
+
+// A text where no finite bound is known: no number would be true.
+ordered_json UpperBoundOf(const StatementFields& said) {
+  if (!said.epsilon.has_value()) return "unknown";
+  if (std::isinf(*said.epsilon)) return "Infinity";
+  return *said.epsilon;
+}
+
+// JSON holds no other texts. Bytes that are not UTF-8 are left out or replaced, and so differ.
+bool IsUtf8(const std::string& text) {
+  const ordered_json value = text;
+  return value.dump(-1, ' ', false, ordered_json::error_handler_t::ignore) ==
+         value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
 FilledForm Filled(const ordered_json& form, FormDraft draft) {
@@ -41,23 +58,27 @@ FilledForm Filled(const ordered_json& form, FormDraft draft) {
 
 absl::StatusOr<FilledForm> FillOpenLineage(FormDraft draft,
                                            const v1::PrivacyStatement& signed_statement) {
-  const nlohmann::json& resource = draft.statement.at("resource");
+  const StatementFields& said = draft.statement;
+  std::vector<std::string> void_caps;
+  for (const StatementFields::Cap& cap : said.caps) {
+    if (cap.is_void) void_caps.push_back(cap.name);
+  }
   ordered_json facet = {
-      {"_producer", absl::StrCat("urn:epsledger:", draft.statement.value("serverVersion", ""))},
+      {"_producer", absl::StrCat("urn:epsledger:", said.server_version)},
       {"_schemaURL", "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunFacet"},
-      {"resource", resource.at("name")},
-      {"privacyUnit", resource.at("privacyUnit")},
-      {"neighboringRelation", resource.at("neighboringRelation")},
-      {"delta", draft.statement.at("delta")},
-      {"accountant", draft.statement.at("epsilon").value("by", "")},
-      {"theorem", draft.statement.at("epsilon").value("theorem", "")},
-      {"ledger", draft.statement.at("ledger")},
+      {"resource", said.name},
+      {"privacyUnit", said.privacy_unit},
+      {"neighboringRelation", said.neighboring_relation},
+      {"epsilonUpperBound", UpperBoundOf(said)},
+      {"delta", said.delta},
+      {"void", !void_caps.empty()},
+      {"voidGuaranteesOf", void_caps},
+      {"warnings", said.warnings},
+      {"covers", said.covers},
+      {"accountant", said.accountant},
+      {"theorem", said.theorem},
+      {"ledger", said.ledger},
       {"signed", Signed(signed_statement)}};
-  // A text where no finite bound is known: no number would be true.
-  const auto epsilon = draft.statement.at("epsilon").find("epsilon");
-  facet["epsilonUpperBound"] = epsilon == draft.statement.at("epsilon").end()
-                                   ? ordered_json("unknown")
-                                   : ordered_json(*epsilon);
   return Filled({{"epsledger_privacyStatement", facet}}, std::move(draft));
 }
 
@@ -65,10 +86,14 @@ absl::StatusOr<FilledForm> FillInToto(FormDraft draft, const v1::PrivacyStatemen
                                       const std::vector<FormSubject>& subjects) {
   ordered_json about = ordered_json::array();
   for (const FormSubject& subject : subjects) {
+    if (!IsUtf8(subject.name)) {
+      return absl::InvalidArgumentError(
+          "--subject: got a file whose name is not UTF-8, want one that a text of JSON can hold");
+    }
     about.push_back({{"name", subject.name}, {"digest", {{"sha256", subject.sha256}}}});
   }
   if (subjects.empty()) {  // then the statement itself
-    about.push_back({{"name", draft.statement.at("resource").at("name")},
+    about.push_back({{"name", draft.statement.name},
                      {"digest", {{"sha256", Sha256Hex(signed_statement.json())}}}});
   }
   return Filled({{"_type", "https://in-toto.io/Statement/v1"},

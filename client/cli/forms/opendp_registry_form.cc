@@ -123,15 +123,17 @@ void WritePrivacy(FormDraft& draft, YamlWriter& yaml) {
   yaml.Text("unprotected_quantities", draft.Answer("unprotectedQuantities"));
   yaml.End();
   yaml.Begin("privacy_loss");
-  yaml.Text("privacy_unit", draft.statement.at("resource").at("privacyUnit"));
+  yaml.Text("privacy_unit", draft.statement.privacy_unit);
   const std::string bounding = draft.Answer("contributionBounding");
   yaml.Text("privacy_unit_details",
             absl::StrCat(AdjacencyText(draft.statement), bounding.empty() ? "" : " ", bounding));
   yaml.Begin("privacy_parameters");
-  yaml.Number("epsilon", {EpsilonText(draft.statement)});
+  const std::string epsilon = EpsilonText(draft.statement);
+  yaml.Number("epsilon", {epsilon.empty() ? ".inf" : epsilon});  // YAML's word for infinity
   yaml.Number("delta", {DeltaText(draft.statement)});
   yaml.End();
-  yaml.Text("privacy_parameters_details", LedgerText(draft.statement));
+  yaml.Text("privacy_parameters_details",
+            absl::StrCat(CautionText(draft.statement), SourceText(draft)));
   yaml.End();
 }
 
@@ -159,7 +161,7 @@ void WriteImplementation(FormDraft& draft, YamlWriter& yaml) {
     if (!answer.empty()) absl::StrAppend(&mechanisms, "\n\n", answer);
   }
   yaml.Text("mechanisms", absl::StrCat(mechanisms, "\n\nNot covered: ",
-                                       absl::StrJoin(NotCoveredTexts(draft.statement), " ")));
+                                       absl::StrJoin(draft.statement.not_covered, " ")));
   yaml.Text("justification", draft.Answer("parameterRationale"));
   yaml.End();
   yaml.Begin("administrative");
@@ -178,9 +180,9 @@ absl::StatusOr<FilledForm> FillOpenDpRegistry(FormDraft draft) {
                                                    draft.answers.Text("publicationDate"),
                                                    "\", want a day as YYYY-MM-DD"));
   }
-  if (EpsilonText(draft.statement).empty()) {
+  if (!draft.statement.epsilon.has_value()) {
     return absl::FailedPreconditionError(
-        "the statement has no finite epsilon, and the registry's form takes a number only");
+        "the statement has no epsilon, and the registry's form takes a number only");
   }
   YamlWriter yaml;
   yaml.Text("url_slug", Slug(draft.answers.Text("name")));

@@ -27,10 +27,14 @@ std::string AnswerOrBlank(FormDraft& draft, const char* key) {
   return answer.empty() ? kBlank : Escaped(answer);
 }
 
-std::string GuaranteeText(const nlohmann::json& statement) {
+// With what takes from the guarantee before the number: a hurried reader reads no further.
+std::string GuaranteeText(const StatementFields& statement) {
+  const std::string cautions = Escaped(CautionText(statement));
   const std::string epsilon = EpsilonText(statement);
-  if (epsilon.empty()) return "no finite epsilon is known: no guarantee can be stated";
-  return absl::StrCat("epsilon ", epsilon, " at delta ", DeltaText(statement),
+  if (epsilon.empty()) {
+    return absl::StrCat(cautions, "no finite epsilon is known: no guarantee can be stated");
+  }
+  return absl::StrCat(cautions, "epsilon ", epsilon, " at delta ", DeltaText(statement),
                       ", an upper bound, rounded up");
 }
 
@@ -38,8 +42,8 @@ void AddLine(const char* heading, const std::string& text, std::string* page) {
   absl::StrAppend(page, "* **", heading, ":** ", text, "\n");
 }
 
-void AddNotCovered(const nlohmann::json& statement, std::string* page) {
-  for (const std::string& text : NotCoveredTexts(statement)) {
+void AddNotCovered(const StatementFields& statement, std::string* page) {
+  for (const std::string& text : statement.not_covered) {
     absl::StrAppend(page, "* ", Escaped(text), "\n");
   }
 }
@@ -47,14 +51,13 @@ void AddNotCovered(const nlohmann::json& statement, std::string* page) {
 }  // namespace
 
 absl::StatusOr<FilledForm> FillNist800226(FormDraft draft) {
-  const nlohmann::json& resource = draft.statement.at("resource");
   std::string page = absl::StrCat(
-      "# Differential privacy guarantee of ", Escaped(resource.at("name").get<std::string>()),
+      "# Differential privacy guarantee of ", Escaped(draft.statement.name),
       "\n\nA sheet for an evaluation along NIST SP 800-226, \"Guidelines for Evaluating "
       "Differential Privacy Guarantees\".\nWhat is marked _not stated_ was not answered by "
       "whoever filed this sheet.\n\n## Guarantee and unit\n\n");
   AddLine("Guarantee", GuaranteeText(draft.statement), &page);
-  AddLine("Unit of privacy", Escaped(resource.at("privacyUnit").get<std::string>()), &page);
+  AddLine("Unit of privacy", Escaped(draft.statement.privacy_unit), &page);
   AddLine("Neighboring data sets", Escaped(AdjacencyText(draft.statement)), &page);
   AddLine("Contribution bounding", AnswerOrBlank(draft, "contributionBounding"), &page);
   AddLine("Quantities without protection", AnswerOrBlank(draft, "unprotectedQuantities"), &page);
@@ -77,21 +80,20 @@ absl::StatusOr<FilledForm> FillNist800226(FormDraft draft) {
   AddLine("Collection", AnswerOrBlank(draft, "dataCollection"), &page);
   absl::StrAppend(&page, "\n## Not covered by the guarantee\n\n");
   AddNotCovered(draft.statement, &page);
-  absl::StrAppend(&page, "\n## Source\n\n", LedgerText(draft.statement), ".\n");
+  absl::StrAppend(&page, "\n## Source\n\n", Escaped(SourceText(draft)), ".\n");
   return FilledForm{.text = std::move(page), .blanks = std::move(draft.blanks)};
 }
 
 absl::StatusOr<FilledForm> FillModelCard(FormDraft draft) {
-  const nlohmann::json& resource = draft.statement.at("resource");
-  std::string page = absl::StrCat(
-      "---\ntags:\n- differential-privacy\n---\n\n## Differential privacy\n\n",
-      "| | |\n|---|---|\n| guarantee | ", GuaranteeText(draft.statement), " |\n| protects | every ",
-      Escaped(resource.at("privacyUnit").get<std::string>()), " |\n| neighboring data sets | ",
-      Escaped(AdjacencyText(draft.statement)), " |\n| accounting | ",
-      Escaped(AccountingText(draft.statement)), " |\n| mechanisms | ",
-      Escaped(MechanismsText(draft.statement)), " |\n| contribution bounding | ",
-      AnswerOrBlank(draft, "contributionBounding"), " |\n| source | ", LedgerText(draft.statement),
-      " |\n\nNot covered:\n\n");
+  std::string page =
+      absl::StrCat("---\ntags:\n- differential-privacy\n---\n\n## Differential privacy\n\n",
+                   "| | |\n|---|---|\n| guarantee | ", GuaranteeText(draft.statement),
+                   " |\n| protects | every ", Escaped(draft.statement.privacy_unit),
+                   " |\n| neighboring data sets | ", Escaped(AdjacencyText(draft.statement)),
+                   " |\n| accounting | ", Escaped(AccountingText(draft.statement)),
+                   " |\n| mechanisms | ", Escaped(MechanismsText(draft.statement)),
+                   " |\n| contribution bounding | ", AnswerOrBlank(draft, "contributionBounding"),
+                   " |\n| source | ", Escaped(SourceText(draft)), " |\n\nNot covered:\n\n");
   AddNotCovered(draft.statement, &page);
   return FilledForm{.text = std::move(page), .blanks = std::move(draft.blanks)};
 }

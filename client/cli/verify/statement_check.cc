@@ -1,8 +1,10 @@
 #include "client/cli/verify/statement_check.h"
 
+#include <algorithm>
 #include <fstream>
 #include <memory>
 #include <sstream>
+#include <string_view>
 
 #include <google/protobuf/struct.pb.h>
 #include <google/protobuf/util/json_util.h>
@@ -13,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "accounting/event/status_macros.h"
 #include "client/cli/verify/merkle_proof.h"
+#include "proto/bridge/printable.h"
 
 namespace epsledger::cli {
 namespace {
@@ -23,6 +26,44 @@ using google::protobuf::util::MessageDifferencer;
 
 constexpr size_t kKeyBytes = 32;
 constexpr size_t kSignatureBytes = 64;
+
+// The keys of small order: the points (x, y) of the curve that 8, its cofactor, takes to the
+// neutral point (0, 1). With such a key A, h * A is the neutral point for at least one hash h in 8,
+// and then R = (0, 1), S = 0 is a signature that libraries accept, OpenSSL among them. A key is y
+// in 255 bits of little endian with the sign of x in the last bit (RFC 8032, 5.1.2). The eight
+// points have five y: 1 (order 1), -1 (order 2), 0 (order 4), and y with its negative (order 8).
+// Decoders reduce modulo p = 2^255 - 19, so p and p + 1 are 0 and 1 too, and they take either sign
+// of x = 0: seven y with either sign.
+constexpr std::string_view kSmallOrder[] = {
+    "0000000000000000000000000000000000000000000000000000000000000000",   // 0
+    "0100000000000000000000000000000000000000000000000000000000000000",   // 1
+    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",   // of order 8
+    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",   // its negative
+    "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",   // p - 1
+    "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",   // p
+    "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f"};  // p + 1
+
+// REQUIRES: the key has 32 bytes.
+bool HasSmallOrder(std::string key) {
+  key.back() = static_cast<char>(key.back() & 0x7f);
+  const std::string digits = absl::BytesToHexString(key);
+  return std::find(std::begin(kSmallOrder), std::end(kSmallOrder), digits) != std::end(kSmallOrder);
+}
+
+absl::Status CheckPublicKey(const std::string& key) {
+  if (key.size() != kKeyBytes) {
+    return absl::InvalidArgumentError(absl::StrCat("--public-key: got ", key.size(),
+                                                   " bytes, want 32 as 64 hexadecimal "
+                                                   "digits"));
+  }
+  if (HasSmallOrder(key)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--public-key: got ", absl::BytesToHexString(key),
+                     ", a point of small order, for which everybody can sign; want the key of a "
+                     "server"));
+  }
+  return absl::OkStatus();
+}
 
 const unsigned char* Unsigned(const std::string& bytes) {
   return reinterpret_cast<const unsigned char*>(bytes.data());
@@ -74,19 +115,30 @@ absl::StatusOr<v1::PrivacyStatement> LoadStatement(const std::string& path) {
       path + ": cannot be read, or is not what `epsctl statement get --save` writes");
 }
 
-absl::Status CheckStatement(const v1::PrivacyStatement& statement, const std::string& public_key) {
-  if (public_key.size() != kKeyBytes) {
-    return absl::InvalidArgumentError(absl::StrCat("--public-key: got ", public_key.size(),
-                                                   " bytes, want 32 as 64 hexadecimal "
-                                                   "digits"));
+absl::StatusOr<std::string> PublicKeyOfDigits(const std::string& digits) {
+  constexpr size_t kDigits = 2 * kKeyBytes;
+  const bool is_hex = digits.find_first_not_of("0123456789abcdefABCDEF") == digits.npos;
+  if (!is_hex || digits.size() != kDigits) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--public-key: got \"", bridge::Printable(digits.substr(0, kDigits)), "\" (",
+                     digits.size(), " characters), want 64 hexadecimal digits"));
   }
+  std::string key = absl::HexStringToBytes(digits);
+  RETURN_IF_ERROR(CheckPublicKey(key));
+  return key;
+}
+
+absl::Status CheckStatement(const v1::PrivacyStatement& statement, const std::string& public_key) {
+  RETURN_IF_ERROR(CheckPublicKey(public_key));
   if (!IsSigned(statement.json(), statement.signature(), public_key)) {
     return absl::DataLossError("the statement's JSON was not signed by the owner of this key");
   }
   Struct json;
   if (!google::protobuf::util::JsonStringToMessage(statement.json(), &json).ok() ||
       Member(json, "privacyStatement").number_value() != 1) {
-    return absl::DataLossError("the signed text is not a privacy statement of a known version");
+    return absl::DataLossError(
+        "the signed text is not a privacy statement of a known version: want \"privacyStatement\": "
+        "1");
   }
   if (statement.public_key() != public_key) {
     return absl::DataLossError(

@@ -14,9 +14,14 @@ namespace epsledger::cli {
 // such file. Checks no signature.
 absl::StatusOr<v1::PrivacyStatement> LoadStatement(const std::string& path);
 
+// Returns the 32 bytes of an Ed25519 public key that is written as 64 hexadecimal digits.
+// INVALID_ARGUMENT for any other text, and for a key that CheckStatement takes for invalid.
+absl::StatusOr<std::string> PublicKeyOfDigits(const std::string& digits);
+
 // Returns OK if the owner of `public_key` (32 bytes, Ed25519) signed the statement, and every part
 // of it is what was signed, its text, its HTML and its head included. DATA_LOSS names the part that
-// is not; INVALID_ARGUMENT for an invalid key.
+// is not; INVALID_ARGUMENT for an invalid key: one of another length, or a point of small order,
+// for which everybody can make signatures.
 absl::Status CheckStatement(const v1::PrivacyStatement& statement, const std::string& public_key);
 
 // The subject of a statement, from its JSON.

@@ -54,7 +54,7 @@ class StatementsTest(unittest.TestCase):
             server.ctl("charge", "create", "people/run", "--gaussian", "40", "--charge-id", "a", "--open-attempt")
             server.ctl("statement", "get", "people/run", "--delta", "1e-5", "--save", self.path("run.json"))
             server.ctl("statement", "get", "people", "--delta", "1e-5", "--save", self.path("people.json"))
-            epsctl = server.epsctl
+            epsctl, key = server.epsctl, self.key_of(self.info(server))
         with open(self.path("run.json"), encoding="utf-8") as stream:
             saved = json.load(stream)
         with open(self.path("answers.json"), "w", encoding="utf-8") as stream:
@@ -65,8 +65,8 @@ class StatementsTest(unittest.TestCase):
             stream.write(b"weights")
 
         def export(form, *more, file="run.json"):
-            run = subprocess.run([epsctl, "statement", "export", self.path(file), "--format", form, *more],
-                                 capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
+            run = subprocess.run([epsctl, "statement", "export", self.path(file), "--public-key", key, "--format", form,
+                                  *more], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
             return run.returncode, run.stdout, run.stderr
 
         answers = ("--answers", self.path("answers.json"))
@@ -87,6 +87,7 @@ class StatementsTest(unittest.TestCase):
             code, text, blanks = export(form)
             self.assertEqual((code, text.count("_not stated_") > 0, "contributionBounding" in blanks), (0, True, True))
             self.assertIn("gaussian{noiseMultiplier: 40}", text)
+            self.assertIn(key, text)
         facet = json.loads(export("openlineage")[1])["epsledger_privacyStatement"]
         self.assertEqual((facet["epsilonUpperBound"], facet["signed"]["statement"]), (epsilon, saved["json"]))
         attested = json.loads(export("in-toto", "--subject", self.path("model"))[1])

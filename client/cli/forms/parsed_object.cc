@@ -33,10 +33,12 @@ class UnreadableValue : public json::json_sax_t {
     last_key_ = key;
     return true;
   }
-  bool parse_error(size_t, const std::string& token, const nlohmann::detail::exception&) override {
+  bool parse_error(size_t, const std::string& token,
+                   const nlohmann::detail::exception& error) override {
     const bool is_text = token.starts_with('"');
+    const bool is_key = std::string_view(error.what()).find("object key") != std::string_view::npos;
     message_ = absl::StrCat(
-        bridge::Printable(last_key_), ": got ",
+        is_key ? "a key" : bridge::Printable(last_key_), ": got ",
         is_text ? "a text with half of a surrogate pair" : token.substr(0, kMaxTokenBytes),
         is_text ? ", want characters of Unicode" : ", want a number that a double can hold");
     return false;
@@ -45,7 +47,7 @@ class UnreadableValue : public json::json_sax_t {
   const std::string& message() const { return message_; }
 
  private:
-  std::string last_key_ = "the first key";
+  std::string last_key_;
   std::string message_;
 };
 

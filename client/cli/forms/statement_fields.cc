@@ -107,13 +107,6 @@ class FieldReader {
                       "a number of at least 0, or \"Infinity\"");
   }
 
-  const json& Object() const {
-    static const auto* const empty = new json(json::object());
-    if (IsThere() && value_->is_object()) return *value_;
-    Fail("an object");
-    return *empty;
-  }
-
   void Fail(std::string_view want) const {
     status_->Update(absl::FailedPreconditionError(
         absl::StrCat("the statement's ", path_, ": got ", Got(), ", want ", std::string(want))));
@@ -195,10 +188,18 @@ void ReadSampling(const FieldReader& sampling, StatementFields& fields) {
 }
 
 void ReadLedger(const FieldReader& ledger, StatementFields& fields) {
-  fields.ledger = ledger.Object();
   fields.root_budget = ledger.Member("rootBudget").Text();
   fields.sequence = ledger.Member("sequence").Count();
   fields.hash = ledger.Member("hash").Text();
+  fields.ledger = {{"rootBudget", fields.root_budget},
+                   {"sequence", fields.sequence},
+                   {"hash", fields.hash},
+                   {"merkleRoot", ledger.Member("merkleRoot").Text()}};
+  // The first statements did not have them.
+  for (const char* key : {"tenant", "store", "incarnation"}) {
+    const FieldReader member = ledger.Member(key);
+    if (member.IsThere()) fields.ledger[key] = member.TextOrEmpty();
+  }
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ struct StatementFields {
   std::string sampling_caveat;
   std::vector<std::string> not_covered;
 
-  nlohmann::json ledger;  // the whole object
+  nlohmann::json ledger;  // its texts and its sequence
   std::string root_budget;
   int64_t sequence = 0;
   std::string hash;

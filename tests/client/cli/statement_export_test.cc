@@ -279,7 +279,8 @@ TEST_F(StatementExport, OfAnySignedJsonIsAFormOrAnError) {
       const auto form = FillForm(*FormNamed(name), statement, answers, {});
       ++(form.ok() ? filled : refused);
       EXPECT_TRUE(form.ok() || absl::IsFailedPrecondition(form.status())) << what << form.status();
-      EXPECT_TRUE(form.ok() || std::string(form.status().message()).starts_with("the statement")) << what;
+      EXPECT_TRUE(form.ok() || std::string(form.status().message()).starts_with("the statement"))
+          << what;
     }
   };
   Walk(said_, json::json_pointer(), [&](const json::json_pointer& at) {

@@ -149,7 +149,7 @@ TEST(Forms, SayBesideTheGuaranteeWhatTakesFromIt) {
     EXPECT_THAT(clean, Not(HasSubstr("WARNING")));
   }
   EXPECT_EQ(Facet(hurt)["void"], nlohmann::json(true));
-  EXPECT_EQ(Facet(hurt)["voidGuaranteesOf"], nlohmann::json({"budgets/b"}));
+  EXPECT_EQ(Facet(hurt)["voidGuaranteesOf"], nlohmann::json::array({"budgets/b"}));
   EXPECT_EQ(Facet(hurt)["warnings"], hurt["warnings"]);
   EXPECT_EQ(Facet(hurt)["covers"], nlohmann::json("One session."));
   EXPECT_EQ(Facet(sound)["void"], nlohmann::json(false));

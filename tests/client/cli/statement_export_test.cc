@@ -268,7 +268,7 @@ TEST_F(StatementExport, OfAnySignedJsonIsAFormOrAnError) {
                                       json::array(),
                                       json::object(),
                                       json::array({json::array()}),
-                                      json({{"a", 1}})};
+                                      json::parse("{\"a\": 1}")};
   size_t filled = 0;
   size_t refused = 0;
   const auto expect_form_or_error = [&](const json& changed, const std::string& what) {

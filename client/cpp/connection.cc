@@ -42,11 +42,16 @@ void WaitOrConnect(grpc::Channel& channel, std::chrono::nanoseconds wait) {
 
 absl::StatusOr<std::string> ReadPem(const char* option, const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file) text << file.rdbuf();
   if (!file) {
     return absl::NotFoundError(
         absl::StrCat("tls.", option, ": cannot read ", path, ": ", std::strerror(errno)));
+  }
+  std::ostringstream text;
+  text << file.rdbuf();
+  // gRPC takes an empty text for none: authorities that the caller did not name would be trusted.
+  if (text.str().empty()) {
+    return absl::NotFoundError(
+        absl::StrCat("tls.", option, ": got ", path, ", want a PEM file that is not empty"));
   }
   return text.str();
 }

@@ -1,7 +1,5 @@
 #include <cstdint>
-#include <fstream>
 #include <istream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,6 +14,7 @@
 #include "accounting/event/status_macros.h"
 #include "client/cli/commands/canary_file.h"
 #include "client/cli/commands/commands.h"
+#include "client/cli/files/input_file.h"
 #include "client/cli/flags/history_flags.h"
 #include "client/cli/flags/resource_name.h"
 #include "proto/bridge/canary_audit.h"
@@ -51,17 +50,7 @@ struct AuditFlags {
 
 absl::Status ReadScores(std::istream& in, const std::string& file_name,
                         v1::AuditCanariesRequest* request) {
-  std::string text;
-  if (file_name == "-") {
-    text.assign(std::istreambuf_iterator<char>(in), {});
-  } else {
-    std::ifstream file(file_name, std::ios::binary);
-    if (!file) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--scores: got ", file_name, ", want a file that can be read"));
-    }
-    text.assign(std::istreambuf_iterator<char>(file), {});
-  }
+  ASSIGN_OR_RETURN(const std::string text, ReadInput("--scores", file_name, in));
   const absl::Status status = ParseCanaryScores(text, request);
   if (status.ok()) return status;
   return absl::InvalidArgumentError(absl::StrCat("--scores ", file_name, ": ", status.message()));

@@ -225,6 +225,9 @@ absl::Status ReadItems(std::istream& in, v1::BatchChargeRequest* request) {
     if (item->charge_id().empty()) item->set_charge_id(MakeKey());
     if (item->count() == 0) item->set_count(1);
   }
+  if (in.bad()) {
+    return absl::InvalidArgumentError("items: got a standard input that failed, want a file");
+  }
   if (request->items_size() > 0) return absl::OkStatus();
   return absl::InvalidArgumentError("items: got none, want one a line on the standard input");
 }

@@ -20,6 +20,10 @@ void Compute(Invocation& invocation) {
     if (response.has_error()) invocation.set_exit_code(ExitCode::kFailed);
     terminal.out << bridge::ToJsonLine(response) << "\n" << std::flush;
   }
+  if (terminal.in.bad()) {
+    return invocation.FailOffline(
+        absl::InvalidArgumentError("standard input: got one that failed, want a file or a pipe"));
+  }
   if (!terminal.out) {
     terminal.err << "epsctl: the answers cannot be written: the output is closed.\n";
     invocation.set_exit_code(ExitCode::kFailed);

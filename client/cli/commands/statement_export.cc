@@ -2,7 +2,6 @@
 
 #include <fstream>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "accounting/event/status_macros.h"
 #include "client/cli/commands/commands.h"
+#include "client/cli/files/input_file.h"
 #include "client/cli/forms/forms.h"
 #include "client/cli/verify/statement_check.h"
 
@@ -24,14 +24,6 @@ struct ExportFlags {
   std::string answers;
   std::vector<std::string> subjects;
 };
-
-absl::StatusOr<std::string> ReadWhole(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file || file.bad()) return absl::InvalidArgumentError(path + ": cannot be read");
-  return text.str();
-}
 
 // Files of any size: read in parts.
 absl::StatusOr<FormSubject> SubjectOfFile(const std::string& path) {
@@ -65,7 +57,7 @@ absl::StatusOr<FilledForm> Fill(const ExportFlags& flags) {
   }
   FormAnswers answers;
   if (!flags.answers.empty()) {
-    ASSIGN_OR_RETURN(const std::string text, ReadWhole(flags.answers));
+    ASSIGN_OR_RETURN(const std::string text, ReadInputFile("--answers", flags.answers));
     ASSIGN_OR_RETURN(answers, FormAnswers::Parse(text));
   }
   if (!flags.subjects.empty() && kind != FormKind::kInToto) {

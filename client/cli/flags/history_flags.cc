@@ -1,9 +1,7 @@
 #include "client/cli/flags/history_flags.h"
 
 #include <cstddef>
-#include <fstream>
 #include <istream>
-#include <iterator>
 #include <map>
 #include <utility>
 
@@ -13,6 +11,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "accounting/event/status_macros.h"
+#include "client/cli/files/input_file.h"
 #include "proto/bridge/json_message.h"
 #include "proto/json_syntax/json_syntax.h"
 
@@ -125,17 +124,7 @@ absl::StatusOr<std::vector<v1::CountedEvent>> HistoryFlags::Events(std::istream&
         "--laplace, --pure-dp or --event");
   }
   if (!events_file.empty()) {
-    std::string text;
-    if (events_file == "-") {
-      text.assign(std::istreambuf_iterator<char>(in), {});
-    } else {
-      std::ifstream file(events_file, std::ios::binary);
-      if (!file) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("--events: got ", events_file, ", want a file that can be read"));
-      }
-      text.assign(std::istreambuf_iterator<char>(file), {});
-    }
+    ASSIGN_OR_RETURN(const std::string text, ReadInput("--events", events_file, in));
     absl::StatusOr<std::vector<v1::CountedEvent>> more = ParseEvents(text);
     if (!more.ok()) {
       return absl::InvalidArgumentError(

@@ -1,11 +1,11 @@
 #include "client/cli/flags/resource_file.h"
 
-#include <fstream>
 #include <istream>
-#include <iterator>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
+#include "client/cli/files/input_file.h"
 #include "proto/bridge/field_behavior.h"
 #include "proto/bridge/json_message.h"
 
@@ -46,17 +46,7 @@ void AddFileFlag(CLI::App& command, std::string& path) {
 
 absl::Status ReadResourceFile(const std::string& path, std::istream& in,
                               google::protobuf::Message* resource) {
-  std::string text;
-  if (path == "-") {
-    text.assign(std::istreambuf_iterator<char>(in), {});
-  } else {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--file: got ", path, ", want a file that can be read"));
-    }
-    text.assign(std::istreambuf_iterator<char>(file), {});
-  }
+  ASSIGN_OR_RETURN(const std::string text, ReadInput("--file", path, in));
   const absl::Status read = bridge::ReadJsonObject(text, resource);
   if (!read.ok()) {
     return absl::InvalidArgumentError(absl::StrCat("--file ", path, ": want the proto3 JSON of ",

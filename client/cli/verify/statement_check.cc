@@ -1,9 +1,7 @@
 #include "client/cli/verify/statement_check.h"
 
 #include <algorithm>
-#include <fstream>
 #include <memory>
-#include <sstream>
 #include <string_view>
 
 #include <google/protobuf/struct.pb.h>
@@ -14,6 +12,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "accounting/event/status_macros.h"
+#include "client/cli/files/input_file.h"
 #include "client/cli/verify/merkle_proof.h"
 #include "proto/bridge/printable.h"
 
@@ -104,15 +103,10 @@ bool Contradicts(const Struct& earlier, const Struct& later, const char* key) {
 }  // namespace
 
 absl::StatusOr<v1::PrivacyStatement> LoadStatement(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream json;
-  json << file.rdbuf();
+  ASSIGN_OR_RETURN(const std::string json, ReadInputFile("file", path));
   v1::PrivacyStatement statement;
-  if (file && google::protobuf::util::JsonStringToMessage(json.str(), &statement).ok()) {
-    return statement;
-  }
-  return absl::InvalidArgumentError(
-      path + ": cannot be read, or is not what `epsctl statement get --save` writes");
+  if (google::protobuf::util::JsonStringToMessage(json, &statement).ok()) return statement;
+  return absl::InvalidArgumentError(path + ": is not what `epsctl statement get --save` writes");
 }
 
 absl::StatusOr<std::string> PublicKeyOfDigits(const std::string& digits) {

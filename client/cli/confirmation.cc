@@ -6,6 +6,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "proto/bridge/printable.h"
 
 namespace epsledger::cli {
 
@@ -22,7 +23,7 @@ bool Confirmation::IsGiven(Invocation& invocation, const std::string& what) cons
         absl::StrCat("--yes: got nothing, want it where nobody can be asked: ", what)));
     return false;
   }
-  terminal.err << what << ". Continue? [y/N] " << std::flush;
+  terminal.err << bridge::Printable(what) << ". Continue? [y/N] " << std::flush;
   std::string answer;
   std::getline(terminal.in, answer);
   answer = absl::AsciiStrToLower(absl::StripAsciiWhitespace(answer));

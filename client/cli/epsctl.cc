@@ -11,6 +11,7 @@
 #include "client/cli/command_words.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/flags/seconds.h"
+#include "client/cli/print/sentence.h"
 
 namespace epsledger::cli {
 namespace {
@@ -123,7 +124,7 @@ ExitCode RunEpsctl(const std::vector<std::string>& arguments, Terminal& terminal
                    "`epsctl help NOUN VERB` is `epsctl NOUN VERB --help`."));
   const absl::StatusOr<CommandWords> words = ReadCommandWords(app, arguments);
   if (!words.ok()) {
-    terminal.err << "epsctl: " << std::string(words.status().message()) << "\n";
+    PrintSentence(terminal.err, std::string(words.status().message()));
     return ExitCode::kUsage;
   }
   if (words->bare != nullptr) {
@@ -140,7 +141,7 @@ ExitCode RunEpsctl(const std::vector<std::string>& arguments, Terminal& terminal
     app.exit(asked, terminal.out, terminal.err);
     return ExitCode::kOk;
   } catch (const CLI::ParseError& error) {
-    terminal.err << "epsctl: " << error.what() << ". Add --help to see the options.\n";
+    PrintSentence(terminal.err, absl::StrCat(error.what(), ". Add --help to see the options."));
     return ExitCode::kUsage;
   }
   return invocation.exit_code();

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "accounting/event/status_macros.h"
 #include "client/cli/contexts/context_file.h"
 #include "client/cli/failure_text.h"
+#include "client/cli/print/sentence.h"
 #include "client/cli/reach/await_server.h"
 #include "client/cli/reach/retry_notice.h"
 #include "client/cli/reach/server_address.h"
@@ -72,7 +74,8 @@ absl::Status Invocation::ApplyContext() {
   return absl::OkStatus();
 }
 
-absl::Status Invocation::CannotDryRun() {
+absl::Status Invocation::CheckNoDryRun() const {
+  if (!flags_.dry_run) return absl::OkStatus();
   return absl::InvalidArgumentError(
       "--dry-run: this command has no such form; nothing was asked and nothing was changed");
 }
@@ -80,8 +83,7 @@ absl::Status Invocation::CannotDryRun() {
 void Invocation::TellDryRun() {
   if (told_dry_run_) return;
   told_dry_run_ = true;
-  terminal_.err << "epsctl: --dry-run: the server only checks this; nothing is changed\n"
-                << std::flush;
+  Tell("--dry-run: the server only checks this; nothing is changed");
 }
 
 absl::StatusOr<ClientOptions> Invocation::Options() const {
@@ -183,14 +185,16 @@ void Invocation::Print(const Answer& answer) {
   out.flush();
 }
 
+void Invocation::Tell(std::string_view sentence) { PrintSentence(terminal_.err, sentence); }
+
 void Invocation::FailOffline(const absl::Status& status) {
   exit_code_ = absl::IsInvalidArgument(status) ? ExitCode::kUsage : ExitCode::kFailed;
-  terminal_.err << "epsctl: " << std::string(status.message()) << "\n";
+  Tell(std::string(status.message()));
 }
 
 void Invocation::Fail(const absl::Status& status, CallKind kind) {
   exit_code_ = ExitCodeOf(status, kind);
-  terminal_.err << "epsctl: " << FailureText(status, kind, flags_.server) << "\n";
+  Tell(FailureText(status, kind, flags_.server));
 }
 
 }  // namespace epsledger::cli

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <google/protobuf/message.h>
@@ -81,7 +82,9 @@ class Invocation {
   std::string Format() const;
   // Prints the answer in the format of the flags.
   void Print(const Answer& answer);
-  // Prints one sentence on what failed and what to do about it, and remembers the exit code.
+  // Tells people one sentence on standard error, as PrintSentence does.
+  void Tell(std::string_view sentence);
+  // Tells one sentence on what failed and what to do about it, and remembers the exit code.
   void Fail(const absl::Status& status, CallKind kind);
   // The same for a command that needs no server: the mathematics is in this program.
   void FailOffline(const absl::Status& status);
@@ -90,6 +93,10 @@ class Invocation {
   // Whose budgets the context says the token is for; empty if it does not say.
   const std::string& tenant() const { return tenant_; }
 
+  // INVALID_ARGUMENT if --dry-run is given: for a command that has no such form.
+  absl::Status CheckNoDryRun() const;
+  // Tells people, once, that the server is only asked.
+  void TellDryRun();
   // Makes a request that writes one that only asks, if --dry-run is given, and tells people so.
   // INVALID_ARGUMENT if there is no such request: it must not be made.
   template <class Request>
@@ -100,7 +107,7 @@ class Invocation {
       TellDryRun();
       return absl::OkStatus();
     } else {
-      return CannotDryRun();
+      return CheckNoDryRun();
     }
   }
 
@@ -135,8 +142,6 @@ class Invocation {
   absl::Status ApplyContext();
   absl::StatusOr<ClientOptions> Options() const;
   absl::StatusOr<std::shared_ptr<Connection>> Open();
-  void TellDryRun();
-  static absl::Status CannotDryRun();
 
   Terminal& terminal_;
   GlobalFlags flags_;

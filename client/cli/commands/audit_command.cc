@@ -215,8 +215,10 @@ void Record(Invocation& invocation, const AuditFlags& flags,
       invocation.Call(&Connection::sessions, &v1::SessionService::StubInterface::RecordAudit,
                       request, CallKind::kWrite);
   if (session == nullptr) return;
-  invocation.terminal().err << "epsctl: recorded in " << session->name() << ", which has "
-                            << session->audit_count() << " audits.\n";
+  invocation.Tell(invocation.flags().dry_run
+                      ? absl::StrCat("would be recorded in ", session->name(), "; it was not")
+                      : absl::StrCat("recorded in ", session->name(), ", which has ",
+                                     session->audit_count(), " audits."));
 }
 
 void Audit(Invocation& invocation, const AuditFlags& flags) {

@@ -110,8 +110,8 @@ void CalibrateAgainstCap(Invocation& invocation, const std::string& budget,
       case v1::Refusal::POLICY_VIOLATION:
       case v1::Refusal::BUDGET_SUPERSEDED:
         invocation.set_exit_code(ExitCode::kRefused);
-        invocation.terminal().err << "epsctl: would be "
-                                  << RefusalText(FromMessage(preview->refusal(), "")) << "\n";
+        invocation.Tell(
+            absl::StrCat("would be ", RefusalText(FromMessage(preview->refusal(), ""))));
         return std::nullopt;
       default:
         return preview->steps_that_fit();
@@ -127,7 +127,7 @@ void CalibrateAgainstCap(Invocation& invocation, const std::string& budget,
     } else {
       absl::StrAppend(&text, " A step that is charged alone costs at least one unit.");
     }
-    invocation.terminal().err << "epsctl: " << text << "\n";
+    invocation.Tell(text);
   };
   EventFlags event = flags;
   std::optional<double> answer;

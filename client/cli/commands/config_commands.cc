@@ -11,6 +11,7 @@
 #include "client/cli/contexts/context_file.h"
 #include "client/cli/near_words.h"
 #include "client/cli/reach/server_address.h"
+#include "proto/bridge/printable.h"
 
 namespace epsledger::cli {
 namespace {
@@ -53,13 +54,24 @@ void PrintContexts(Invocation& invocation, const ContextFile& file) {
                                    : ""});
 }
 
+// INVALID_ARGUMENT for a text that a table could not show as it is.
+absl::Status CheckShown(const std::string& what, const std::string& text) {
+  const std::string shown = bridge::Printable(text);
+  if (shown == text) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(what, ": got \"", shown, "\", want a text without control characters"));
+}
+
 // Reads the user's file, lets `change` change it, writes it and prints it.
 template <class Change>
 void ChangeContexts(Invocation& invocation, const Change& change) {
+  // There is no server that could only check this.
+  absl::Status status = invocation.CheckNoDryRun();
+  if (!status.ok()) return invocation.FailOffline(status);
   const std::string path = ContextPath();
   absl::StatusOr<ContextFile> file = ReadContexts(path);
   if (!file.ok()) return invocation.FailOffline(file.status());
-  absl::Status status = change(*file);
+  status = change(*file);
   if (status.ok()) status = WriteContexts(path, *file);
   if (!status.ok()) return invocation.FailOffline(status);
   PrintContexts(invocation, *file);
@@ -90,6 +102,13 @@ absl::StatusOr<Context> ContextOf(const GlobalFlags& flags, const std::string& t
 }
 
 void SetContext(Invocation& invocation, const std::string& name, const std::string& tenant) {
+  absl::Status status = invocation.CheckNoDryRun();
+  if (status.ok() && name.empty()) {
+    status = absl::InvalidArgumentError("name: got \"\", want a text that is not empty");
+  }
+  if (status.ok()) status = CheckShown("name", name);
+  if (status.ok()) status = CheckShown("--tenant", tenant);
+  if (!status.ok()) return invocation.FailOffline(status);
   const absl::StatusOr<Context> context = ContextOf(invocation.flags(), tenant);
   if (!context.ok()) return invocation.FailOffline(context.status());
   ChangeContexts(invocation, [&](ContextFile& file) {
@@ -107,7 +126,7 @@ void AddConfigSet(CLI::App& config, Invocation& invocation) {
       "Make or replace a context: of --server, --tls, --tls-ca, --tls-cert, --tls-key and "
       "--token-file as they are said here; the first one becomes the current one");
   set->fallthrough();
-  set->add_option("name", *name, "any name")->required();
+  set->add_option("name", *name, "any name without control characters")->required();
   set->add_option("--tenant", *tenant,
                   "whose budgets the token is for; `server whoami` fails if it is another's")
       ->type_name("TENANT");

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/flags/attempt_flags.h"
 #include "client/cli/flags/event_flags.h"
@@ -48,10 +49,9 @@ void Acquire(Invocation& invocation, const AcquireFlags& flags) {
   if (lease.ok()) return PrintLease(invocation, *lease);
   invocation.Fail(lease.status(), CallKind::kWrite);
   if (UnknownCharge(lease.status()).has_value()) {
-    invocation.terminal().err << "epsctl: to ask for this lease again, repeat the command "
-                                 "with --attempt "
-                              << LastSegment(*attempt) << " --lease-id " << request.lease_id()
-                              << "\n";
+    invocation.Tell(absl::StrCat(
+        "to ask for this lease again, repeat the command with --attempt ", LastSegment(*attempt),
+        " --lease-id ", request.lease_id()));
   }
 }
 

@@ -9,19 +9,21 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <system_error>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
+#include "client/cli/files/input_file.h"
 
 namespace epsledger::cli {
 namespace {
 
 constexpr mode_t kOwnerAlone = 0600;
 constexpr mode_t kOthersMayWrite = 0022;
+constexpr int kMostLinks = 40;  // as Linux follows
 
 std::string NonEmptyVariable(const char* name) {
   const char* value = std::getenv(name);
@@ -71,6 +73,58 @@ absl::Status WriteAll(int descriptor, const std::string& text) {
   return absl::OkStatus();
 }
 
+// A file that links may stand for.
+struct ResolvedFile {
+  std::filesystem::path path;  // without a link at its end; it need not exist
+  // Those that hold a link on the way, and the one that holds the file.
+  std::vector<std::filesystem::path> folders;
+};
+
+// True if neither the caller nor root made the file or link.
+bool IsOfAnotherUser(const struct stat& status) {
+  return status.st_uid != geteuid() && status.st_uid != 0;
+}
+
+absl::StatusOr<ResolvedFile> ResolveLinks(const std::string& path) {
+  ResolvedFile resolved{.path = path, .folders = {}};
+  std::error_code error;
+  for (int i = 0; i <= kMostLinks; ++i) {
+    const std::filesystem::path folder = resolved.path.parent_path();
+    resolved.folders.push_back(folder.empty() ? "." : folder);
+    struct stat link = {};
+    if (lstat(resolved.path.c_str(), &link) != 0 || !S_ISLNK(link.st_mode)) return resolved;
+    if (IsOfAnotherUser(link)) return WrongFile(resolved.path, "another user made this link");
+    const std::filesystem::path target = std::filesystem::read_symlink(resolved.path, error);
+    if (error) return resolved;
+    resolved.path = folder / target;  // which is the target alone if that is absolute
+  }
+  return WrongFile(path, "want at most 40 links that lead to it");
+}
+
+// INVALID_ARGUMENT if others may put another file, or another link, in the place of the file. Where
+// a folder is sticky (/tmp) nobody can take away what is not theirs.
+absl::Status CheckFolders(const ResolvedFile& file) {
+  for (const std::filesystem::path& folder : file.folders) {
+    struct stat status = {};
+    if (stat(folder.c_str(), &status) != 0) continue;  // it will be made
+    if ((status.st_mode & kOthersMayWrite) == 0 || (status.st_mode & S_ISVTX) != 0) continue;
+    return WrongFile(file.path, absl::StrCat("others may replace it; chmod go-w ", folder.string()));
+  }
+  return absl::OkStatus();
+}
+
+// INVALID_ARGUMENT if others may change what the file says, or made it.
+absl::Status CheckOwner(const ResolvedFile& file, const struct stat& status) {
+  if (!S_ISDIR(status.st_mode) && (status.st_mode & kOthersMayWrite) != 0) {
+    return WrongFile(file.path,
+                     absl::StrCat("others may change it; chmod 600 ", file.path.string()));
+  }
+  if (IsOfAnotherUser(status)) {
+    return WrongFile(file.path, "another user made it, who could send your token elsewhere");
+  }
+  return CheckFolders(file);
+}
+
 }  // namespace
 
 std::string ContextPath() {
@@ -86,16 +140,15 @@ std::string ContextPath() {
 
 absl::StatusOr<ContextFile> ReadContexts(const std::string& path) {
   ContextFile contexts;
+  if (path.empty()) return contexts;
+  ASSIGN_OR_RETURN(const ResolvedFile resolved, ResolveLinks(path));
   struct stat status = {};
-  if (path.empty() || stat(path.c_str(), &status) != 0) return contexts;
-  if ((status.st_mode & kOthersMayWrite) != 0) {
-    return WrongFile(path, absl::StrCat("others may change it; chmod 600 ", path));
-  }
-  std::ifstream file(path, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  if (stat(resolved.path.c_str(), &status) != 0) return contexts;
+  RETURN_IF_ERROR(CheckOwner(resolved, status));
+  ASSIGN_OR_RETURN(const std::string text, ReadInputFile("contexts", resolved.path.string()));
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!file || !json.is_object() || !json.contains("contexts") || !json["contexts"].is_object()) {
-    return WrongFile(path, "cannot be read, or is not what `epsctl config set` writes");
+  if (!json.is_object() || !json.contains("contexts") || !json["contexts"].is_object()) {
+    return WrongFile(path, "is not what `epsctl config set` writes");
   }
   if (json.contains("current") && json["current"].is_string()) {
     contexts.current = json["current"].get<std::string>();
@@ -123,19 +176,22 @@ absl::Status WriteContexts(const std::string& path, const ContextFile& file) {
     if (context.tls) one["tls"] = true;
     json["contexts"][name] = std::move(one);
   }
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  ASSIGN_OR_RETURN(const ResolvedFile resolved, ResolveLinks(path));
+  const std::string target = resolved.path.string();
+  const std::filesystem::path folder = resolved.path.parent_path();
   std::error_code error;
   if (!folder.empty() && std::filesystem::create_directories(folder, error)) {
     std::filesystem::permissions(folder, std::filesystem::perms::owner_all, error);
   }
-  const std::string unfinished = absl::StrCat(path, ".", getpid(), ".unfinished");
+  RETURN_IF_ERROR(CheckFolders(resolved));
+  const std::string unfinished = absl::StrCat(target, ".", getpid(), ".unfinished");
   const int descriptor =
       open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kOwnerAlone);
   if (descriptor < 0) return CannotWrite(path, errno);
   const absl::Status written = WriteAll(
       descriptor, json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   const bool closed = close(descriptor) == 0;
-  if (!written.ok() || !closed || std::rename(unfinished.c_str(), path.c_str()) != 0) {
+  if (!written.ok() || !closed || std::rename(unfinished.c_str(), target.c_str()) != 0) {
     const int failed = errno;
     std::remove(unfinished.c_str());
     return CannotWrite(path, failed);

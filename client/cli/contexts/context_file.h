@@ -32,12 +32,15 @@ struct ContextFile {
 std::string ContextPath();
 
 // Returns the content of the file; no contexts if it does not exist. INVALID_ARGUMENT if it cannot
-// be read or is not what WriteContexts writes, and if others may change it: they could send the
-// user's token to a server of theirs.
+// be read or is not what WriteContexts writes, and if others may change it, made it, or may replace
+// it, or a link to it, because they may write in a folder without the sticky bit: they could send
+// the user's token to a server of theirs. Only the folders of the file and of the links are looked
+// at, not those above.
 absl::StatusOr<ContextFile> ReadContexts(const std::string& path);
 
 // Replaces the file, which its owner alone can read and write (mode 0600), and makes its folders
-// (0700). A reader sees the old content or the new one.
+// (0700). A link stays, and the file that it leads to is replaced. A reader sees the old content or
+// the new one. INVALID_ARGUMENT if others may replace it, as in ReadContexts.
 absl::Status WriteContexts(const std::string& path, const ContextFile& file);
 
 }  // namespace epsledger::cli

@@ -1,9 +1,9 @@
 #include "client/cli/reach/retry_notice.h"
 
 #include <cmath>
-#include <ostream>
 
 #include "absl/strings/str_cat.h"
+#include "client/cli/print/sentence.h"
 
 namespace epsledger::cli {
 namespace {
@@ -52,9 +52,8 @@ void RetryNotice::Tell(const absl::Status& last, std::chrono::nanoseconds left) 
   told_ = reason;
   told_time_ = now;
   const auto seconds = std::llround(std::ceil(std::chrono::duration<double>(left).count()));
-  terminal_.err << "epsctl: no answer from " << server_ << " (" << reason << "): trying again for "
-                << seconds << " s\n"
-                << std::flush;
+  PrintSentence(terminal_.err, absl::StrCat("no answer from ", server_, " (", reason,
+                                            "): trying again for ", seconds, " s"));
 }
 
 // Each failure without hope ends the time of the call that met it.

@@ -131,6 +131,83 @@ TEST_F(ConfigTest, OnlyTheUserReadsAndChangesTheFile) {
       << "nothing unfinished is left";
 }
 
+TEST_F(ConfigTest, OthersCannotReplaceTheFile) {
+  Want(ExitCode::kOk, {"config", "set", "a", "--server", "h:1"});
+  const std::string folder = folder_ + "/deep";
+  for (const mode_t mode : {0777u, 0770u, 0702u}) {
+    chmod(folder.c_str(), mode);
+    for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+             {"config", "list"}, {"config", "set", "b", "--server", "h:2"}, {"budget", "list"}}) {
+      EXPECT_THAT(Want(ExitCode::kUsage, command).err,
+                  HasSubstr("others may replace it; chmod go-w " + folder));
+    }
+  }
+  // Where the folder is sticky, others can add files but cannot take this one away.
+  chmod(folder.c_str(), 01777);
+  EXPECT_EQ(ReadContexts(path_).value().contexts.size(), 1u);
+  // The first file is not put there either.
+  chmod(folder.c_str(), 0777);
+  std::filesystem::remove(path_);
+  Want(ExitCode::kUsage, {"config", "set", "a", "--server", "h:1"});
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+TEST_F(ConfigTest, WritesThroughALink) {
+  const std::string kept = folder_ + "/kept";
+  std::filesystem::create_directories(kept);
+  std::filesystem::create_directories(folder_ + "/deep");
+  std::filesystem::create_symlink("../kept/mine.json", path_);  // which does not exist yet
+  Want(ExitCode::kOk, {"config", "set", "a", "--server", "h:1"});
+  Want(ExitCode::kOk, {"config", "set", "b", "--server", "h:2"});
+  EXPECT_TRUE(std::filesystem::is_symlink(path_));
+  EXPECT_EQ(ReadContexts(kept + "/mine.json").value().contexts.size(), 2u);
+  // Others may replace neither the file nor the link.
+  for (const std::string& folder : {kept, folder_ + "/deep"}) {
+    chmod(folder.c_str(), 0777);
+    EXPECT_THAT(Want(ExitCode::kUsage, {"config", "list"}).err,
+                HasSubstr("chmod go-w " + folder));
+    chmod(folder.c_str(), 0700);
+  }
+  std::filesystem::remove(path_);
+  std::filesystem::create_symlink("contexts.json", path_);
+  EXPECT_THAT(Want(ExitCode::kUsage, {"config", "list"}).err, HasSubstr("at most 40 links"));
+}
+
+TEST_F(ConfigTest, IsNoDirectory) {
+  std::filesystem::create_directories(path_);
+  EXPECT_THAT(Want(ExitCode::kUsage, {"config", "list"}).err, HasSubstr("Is a directory"));
+}
+
+TEST_F(ConfigTest, ADryRunChangesNoContext) {
+  EXPECT_THAT(Want(ExitCode::kUsage, {"--dry-run", "config", "set", "a", "--server", "h:1"}).err,
+              HasSubstr("--dry-run: this command has no such form"));
+  EXPECT_FALSE(std::filesystem::exists(path_));
+  Want(ExitCode::kOk, {"config", "set", "a", "--server", "h:1"});
+  const std::string before = Content();
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"config", "set", "b", "--server", "h:2"},
+                                             {"config", "use", "a"},
+                                             {"config", "use", "no-such-context"},
+                                             {"config", "remove", "a"}}) {
+    std::vector<std::string> dry = command;
+    dry.insert(dry.begin(), "--dry-run");
+    EXPECT_THAT(Want(ExitCode::kUsage, dry).err,
+                HasSubstr("--dry-run: this command has no such form"));
+  }
+  EXPECT_EQ(Content(), before);
+  Want(ExitCode::kOk, {"--dry-run", "config", "list"});
+}
+
+TEST_F(ConfigTest, NamesHaveNoControlCharacters) {
+  for (const char* name : {"x\033[31m", "x\r", "x\ny", "x\302\233", ""}) {
+    const Outcome outcome = Want(ExitCode::kUsage, {"config", "set", name, "--server", "h:1"});
+    EXPECT_THAT(outcome.err, HasSubstr("name: got "));
+  }
+  Want(ExitCode::kUsage, {"config", "set", "x", "--server", "h:1", "--tenant", "a\033[31m"});
+  EXPECT_FALSE(std::filesystem::exists(path_));
+  Want(ExitCode::kOk, {"config", "set", "Zürich 1", "--server", "h:1"});
+}
+
 TEST_F(ConfigTest, SaysWhatIsWrong) {
   EXPECT_THAT(Want(ExitCode::kOk, {"config", "list"}).out, "[]\n");
   Want(ExitCode::kOk, {"config", "set", "production", "--server", "h:1"});

@@ -373,6 +373,58 @@ TEST_F(EpsctlTest, AWrongWordIsNamedWithWhatMayHaveBeenMeant) {
   EXPECT_THAT(error({"budget", "lst", "--help"}), HasSubstr("want perhaps list"));
 }
 
+TEST_F(EpsctlTest, NoControlCharacterOfAnArgumentReachesTheTerminal) {
+  const std::string evil = "x\033[31m\r\302\233y";
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {evil, "b"},
+           {"budget", evil},
+           {"budget", "get", "people", "--" + evil},
+           {"budget", "get", evil},
+           {"explain", evil},
+           {"compare", "--delta", "1e-5", "--events", "/no-such-folder/" + evil},
+           {"audit", "--method", "one-run", "--delta", "1e-5", "--scores", "/no-such/" + evil},
+           {"-o", evil, "budget", "list"},
+           {"--context", evil, "budget", "list"},
+           {"--server", evil, "budget", "list"},
+           {"statement", "verify", "/no-such-folder/" + evil, "--public-key", "00"},
+           {"charge", "create", "adult/run-1", "--attempt", evil, "--gaussian", "1"}}) {
+    const Outcome outcome = RunAsIs(command);
+    EXPECT_NE(outcome.code, ExitCode::kOk) << command[0];
+    EXPECT_THAT(outcome.err, StartsWith("epsctl: "));
+    EXPECT_EQ(outcome.err.find_first_of("\033\r"), std::string::npos) << outcome.err;
+    EXPECT_EQ(outcome.err.find("\302\233"), std::string::npos) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("x?[31m")) << command[0];
+    EXPECT_THAT(outcome.out, IsEmpty());
+  }
+}
+
+TEST_F(EpsctlTest, ADirectoryIsNoFile) {
+  CreateBudgetAndSession();
+  const std::string folder = ::testing::TempDir();
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"budget", "create", "b", "--file", folder},
+           {"session", "create", "adult/run-2", "--file", folder},
+           {"compare", "--delta", "1e-5", "--events", folder},
+           {"calibrate", "--count", "--events", folder, "--epsilon", "1", "--delta", "1e-5"},
+           {"curve", "--events", folder},
+           {"attack", "--events", folder},
+           {"audit", "--method", "one-run", "--delta", "1e-5", "--scores", folder},
+           {"audit", "--method", "one-run", "--delta", "1e-5", "--one-run-counts", "98/100/1000",
+            "--events", folder},
+           {"statement", "verify", folder, "--public-key", std::string(64, '0')},
+           {"statement", "check", folder},
+           {"statement", "export", folder, "--format", "nist-800-226"}}) {
+    const Outcome outcome = Run(command);
+    EXPECT_EQ(outcome.code, ExitCode::kUsage) << command[0];
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr(folder), HasSubstr("Is a directory")));
+  }
+  for (const char* option : {"--tls-ca", "--token-file"}) {
+    const Outcome outcome = Run({option, folder, "budget", "list"});
+    EXPECT_EQ(outcome.code, ExitCode::kUsage) << option;
+    EXPECT_THAT(outcome.err, HasSubstr(folder));
+  }
+}
+
 TEST_F(EpsctlTest, ANounAloneShowsItsVerbs) {
   const Outcome budget = RunAsIs({"-o", "json", "budget"});
   EXPECT_EQ(budget.code, ExitCode::kUsage);

@@ -416,8 +416,9 @@ int64_t ChargeDecider::PlaceOf(const accounting::MechanismEvent& event, int64_t 
 std::optional<Refusal> ChargeDecider::WhyNot(const PricedEvent& event,
                                              const accounting::MechanismEvent& what,
                                              int64_t count) {
-  if (auto violation =
-          SamplerViolation(event.samplers, session_.provenance, conditions_.policies)) {
+  const Provenance& provenance =
+      conditions_.provenance == nullptr ? session_.provenance : *conditions_.provenance;
+  if (auto violation = SamplerViolation(event.samplers, provenance, conditions_.policies)) {
     Refusal refusal{.reason = RefusalReason::kPolicyViolation};
     refusal.remedy = *std::move(violation);
     return refusal;

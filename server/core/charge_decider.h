@@ -29,6 +29,8 @@ struct Conditions {
   std::vector<const Policy*> policies;
   // True if a new session expects to charge the event most, rather than only first.
   bool expects_event = false;
+  // What the attempt that charges declares; nullptr: what the session's current one does.
+  const Provenance* provenance = nullptr;
 };
 
 // Decides the items of one command on copies of the balances. Each item sees what the items before

@@ -332,6 +332,8 @@ struct ChargePreview {
   bool expects_event = false;
   accounting::MechanismEvent event;
   int64_t count = 0;
+  // With a session id: what the new attempt declares that would charge; nothing: the current one.
+  std::optional<Provenance> new_attempt = {};
 };
 
 struct SettleLease {

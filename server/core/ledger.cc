@@ -332,7 +332,18 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const ChargePreview& command,
   if (!command.session.session_id.empty()) {
     const SessionState* session = FindSession(command.session);
     if (session == nullptr) return NoSuchSession(command.session);
-    return decide(*session, ConditionsOf(*session));
+    Conditions conditions = ConditionsOf(*session);
+    if (command.new_attempt.has_value() && !conditions.blocked) {
+      conditions.provenance = &*command.new_attempt;
+      for (const Policy* policy : conditions.policies) {
+        auto missing = MissingProvenance(*policy, *command.new_attempt);
+        if (!missing.has_value()) continue;
+        Refusal refusal{.reason = RefusalReason::kPolicyViolation};
+        refusal.remedy = *std::move(missing);
+        return Decision{Preview{.refusal = std::move(refusal), .steps_that_fit = 0}, {}};
+      }
+    }
+    return decide(*session, std::move(conditions));
   }
   const BudgetState* budget = FindBudget(command.session.budget_id);
   if (budget == nullptr) {

@@ -101,9 +101,8 @@ void PrintPreview(Invocation& invocation, const v1::PreviewChargeRequest& reques
   invocation.Print({.messages = {&preview}, .table = std::move(table)});
   if (!accepted) {
     invocation.set_exit_code(ExitCode::kRefused);
-    invocation.terminal().err << "epsctl: would be "
-                              << RefusalVerdict(invocation, preview.refusal(), request.event())
-                              << "\n";
+    invocation.Tell(
+        absl::StrCat("would be ", RefusalVerdict(invocation, preview.refusal(), request.event())));
   }
   TellBlock(invocation, request, preview);
   TellSpentSoFar(invocation, request.session(), preview.refusal());
@@ -117,31 +116,112 @@ void PreviewOf(Invocation& invocation, const std::string& session, const v1::Cou
   if (preview != nullptr) PrintPreview(invocation, request, *preview);
 }
 
-// Returns true, after it printed why, if the session has an attempt, which a new one would fence,
-// and the charge would then be refused all the same. What a policy says of the new attempt is not
-// known before it is opened.
-bool WouldFenceInVain(Invocation& invocation, const std::string& session,
-                      const v1::CountedEvent& event) {
-  const absl::StatusOr<Connection*> connection = invocation.Connect();
-  if (!connection.ok()) return false;
-  v1::GetSessionRequest request;
-  request.set_name(session);
-  const auto found = (*connection)
-                         ->Call((*connection)->sessions(),
-                                &v1::SessionService::StubInterface::GetSession, request);
-  if (!found.ok() || found->current_attempt() == 0) return false;
-  const v1::PreviewChargeRequest asked = PreviewRequest(session, event);
+// A charge that opens its attempt, which fences the session's current one for good.
+struct OpeningCharge {
+  std::string session;
+  std::string charge_id;  // empty: a new one
+  v1::CountedEvent event;
+  v1::Provenance declared;  // what the new attempt says about itself
+};
+
+// Returns true if the charge may go on after a question that failed with this status. A token that
+// may charge but not read cannot ask: its charge may fence in vain, or be made twice, but nothing
+// is released uncharged.
+bool GoesOnUnasked(Invocation& invocation, const absl::Status& status) {
+  if (absl::IsPermissionDenied(status) && !invocation.flags().dry_run) return true;
+  invocation.Fail(status, CallKind::kRead);
+  return false;
+}
+
+// Returns false, after it told so, if the current attempt holds the charge already, accepted: this
+// command was given before, or the id names another step. To answer with that charge would pass
+// noise that is drawn anew, as after a restart, for noise that was charged.
+bool IsNewCharge(Invocation& invocation, Connection& connection, int64_t attempt,
+                 const OpeningCharge& opening) {
+  if (attempt == 0 || opening.charge_id.empty()) return true;
+  v1::GetChargeRequest request;
+  request.set_name(
+      absl::StrCat(opening.session, "/attempts/", attempt, "/charges/", opening.charge_id));
+  const auto found =
+      connection.Call(connection.charges(), &v1::ChargeService::StubInterface::GetCharge, request);
+  if (absl::IsNotFound(found.status())) return true;
+  if (!found.ok()) return GoesOnUnasked(invocation, found.status());
+  if (found->decision() != v1::Charge::ACCEPTED) return true;
+  invocation.Fail(
+      absl::AlreadyExistsError(absl::StrCat(
+          "--charge-id: got ", opening.charge_id, ", which attempt ", attempt,
+          " was charged for already. No attempt was opened, and nothing was charged. To ask for "
+          "that charge again, give --attempt ",
+          attempt, " instead of --open-attempt; for noise that is drawn anew, give another id")),
+      CallKind::kRead);
+  return false;
+}
+
+v1::PreviewChargeRequest PreviewRequest(const OpeningCharge& opening) {
+  v1::PreviewChargeRequest request = PreviewRequest(opening.session, opening.event);
+  *request.mutable_provenance() = opening.declared;
+  return request;
+}
+
+// Returns false, after it printed why, if the charge would be refused: the current attempt then
+// goes on. A server of 0.1.0 does not know what policies say of a new attempt.
+bool WouldBeAccepted(Invocation& invocation, Connection& connection, int64_t attempt,
+                     const OpeningCharge& opening) {
+  if (attempt == 0) return true;  // nobody is fenced, and the refusal is recorded
+  const v1::PreviewChargeRequest request = PreviewRequest(opening);
+  const auto preview = connection.Call(connection.charges(),
+                                       &v1::ChargeService::StubInterface::PreviewCharge, request);
+  if (!preview.ok()) return GoesOnUnasked(invocation, preview.status());
+  const bool is_known =
+      preview->for_new_attempt() || preview->refusal().reason() != v1::Refusal::POLICY_VIOLATION;
+  if (preview->decision() != v1::Charge::REFUSED || !is_known) return true;
+  PrintPreview(invocation, request, *preview);
+  invocation.Tell(absl::StrCat("no attempt was opened: attempt ", attempt,
+                               " goes on, and nothing was charged"));
+  return false;
+}
+
+// Prints the charge of the attempt that would be opened.
+void ValidateOpening(Invocation& invocation, Connection& connection, int64_t attempt,
+                     const OpeningCharge& opening) {
   const auto preview =
-      (*connection)
-          ->Call((*connection)->charges(), &v1::ChargeService::StubInterface::PreviewCharge, asked);
-  if (!preview.ok() || preview->decision() != v1::Charge::REFUSED ||
-      preview->refusal().reason() == v1::Refusal::POLICY_VIOLATION) {
+      connection.Call(connection.charges(), &v1::ChargeService::StubInterface::PreviewCharge,
+                      PreviewRequest(opening));
+  if (!preview.ok()) return invocation.Fail(preview.status(), CallKind::kRead);
+  v1::Charge charge;
+  charge.set_name(absl::StrCat(opening.session, "/attempts/", attempt + 1, "/charges/",
+                               opening.charge_id.empty() ? MakeKey() : opening.charge_id));
+  *charge.mutable_event() = opening.event.event();
+  charge.set_count(opening.event.count());
+  charge.set_decision(preview->decision());
+  if (preview->decision() == v1::Charge::ACCEPTED) return PrintCharge(invocation, charge);
+  *charge.mutable_refusal() = preview->refusal();
+  invocation.Fail(RefusedStatus(charge), CallKind::kRead);
+}
+
+// Looks before the attempt is opened. Returns false, after it printed why, if it must not be:
+// because of the above, or because of --dry-run.
+bool MayOpen(Invocation& invocation, const OpeningCharge& opening) {
+  const bool is_dry_run = invocation.flags().dry_run;
+  if (is_dry_run) invocation.TellDryRun();
+  const absl::StatusOr<Connection*> connection = invocation.Connect();
+  if (!connection.ok()) {
+    invocation.Fail(connection.status(), CallKind::kRead);
     return false;
   }
-  PrintPreview(invocation, asked, *preview);
-  invocation.terminal().err << "epsctl: no attempt was opened: attempt " << found->current_attempt()
-                            << " goes on, and nothing was charged\n";
-  return true;
+  v1::GetSessionRequest request;
+  request.set_name(opening.session);
+  const auto session = (*connection)
+                           ->Call((*connection)->sessions(),
+                                  &v1::SessionService::StubInterface::GetSession, request);
+  if (!session.ok()) return GoesOnUnasked(invocation, session.status());
+  const int64_t attempt = session->current_attempt();
+  if (!IsNewCharge(invocation, **connection, attempt, opening)) return false;
+  if (is_dry_run) {
+    ValidateOpening(invocation, **connection, attempt, opening);
+    return false;
+  }
+  return WouldBeAccepted(invocation, **connection, attempt, opening);
 }
 
 // Prints what the server would decide. The answer names no entry of the ledger.
@@ -165,9 +245,12 @@ void CreateCharge(Invocation& invocation, const CreateChargeFlags& flags) {
   const absl::StatusOr<v1::CountedEvent> event = flags.event.ToCheckedMessage();
   if (!event.ok()) return invocation.Fail(event.status(), CallKind::kRead);
   const bool opens = flags.attempt.open_attempt && !flags.attempt.attempt.has_value();
-  // The attempt that would charge is not there to ask for.
-  if (opens && invocation.flags().dry_run) return PreviewOf(invocation, *session, *event);
-  if (opens && WouldFenceInVain(invocation, *session, *event)) return;
+  if (opens && !MayOpen(invocation, {.session = *session,
+                                     .charge_id = flags.charge_id,
+                                     .event = *event,
+                                     .declared = flags.attempt.Declared()})) {
+    return;
+  }
   const std::optional<std::string> attempt = flags.attempt.AttemptName(invocation, *session);
   if (!attempt.has_value()) return;
   const absl::StatusOr<Connection*> connection = invocation.Connect();
@@ -190,17 +273,14 @@ void CreateCharge(Invocation& invocation, const CreateChargeFlags& flags) {
   if (const auto refused = RefusedChargeOf(charge.status()); refused.has_value()) {
     PrintCharge(invocation, *refused);
     invocation.set_exit_code(ExitCode::kRefused);
-    invocation.terminal().err << "epsctl: "
-                              << RefusalVerdict(invocation, refused->refusal(), request.event())
-                              << "\n";
+    invocation.Tell(RefusalVerdict(invocation, refused->refusal(), request.event()));
     return TellSpentSoFar(invocation, *session, refused->refusal());
   }
   invocation.Fail(charge.status(), CallKind::kWrite);
   if (UnknownCharge(charge.status()).has_value()) {
-    invocation.terminal().err << "epsctl: to ask for this charge again, repeat the command "
-                                 "with --attempt "
-                              << LastSegment(*attempt) << " --charge-id " << request.charge_id()
-                              << "\n";
+    invocation.Tell(absl::StrCat("to ask for this charge again, repeat the command with --attempt ",
+                                 LastSegment(*attempt), " --charge-id ", request.charge_id(),
+                                 flags.attempt.open_attempt ? ", without --open-attempt" : ""));
   }
 }
 
@@ -335,8 +415,10 @@ void AddChargeCommands(CLI::App& app, Invocation& invocation) {
   flags->event.AddTo(*create);
   flags->attempt.AddTo(*create);
   create
-      ->add_option("--charge-id", flags->charge_id,
-                   "the idempotency key: a repeated key is charged once; default: a new one")
+      ->add_option(
+          "--charge-id", flags->charge_id,
+          "the idempotency key: a key that is repeated with the same --attempt is charged\n"
+          "once; with --open-attempt it must be new; default: a new one")
       ->type_name("ID");
   create->footer(
       "Examples:\n"

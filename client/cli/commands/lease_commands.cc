@@ -49,9 +49,8 @@ void Acquire(Invocation& invocation, const AcquireFlags& flags) {
   if (lease.ok()) return PrintLease(invocation, *lease);
   invocation.Fail(lease.status(), CallKind::kWrite);
   if (UnknownCharge(lease.status()).has_value()) {
-    invocation.Tell(absl::StrCat(
-        "to ask for this lease again, repeat the command with --attempt ", LastSegment(*attempt),
-        " --lease-id ", request.lease_id()));
+    invocation.Tell(absl::StrCat("to ask for this lease again, repeat the command with --attempt ",
+                                 LastSegment(*attempt), " --lease-id ", request.lease_id()));
   }
 }
 

@@ -108,7 +108,8 @@ absl::Status CheckFolders(const ResolvedFile& file) {
     struct stat status = {};
     if (stat(folder.c_str(), &status) != 0) continue;  // it will be made
     if ((status.st_mode & kOthersMayWrite) == 0 || (status.st_mode & S_ISVTX) != 0) continue;
-    return WrongFile(file.path, absl::StrCat("others may replace it; chmod go-w ", folder.string()));
+    return WrongFile(file.path,
+                     absl::StrCat("others may replace it; chmod go-w ", folder.string()));
   }
   return absl::OkStatus();
 }

@@ -32,6 +32,15 @@ void AttemptFlags::AddTo(CLI::App& command) {
       ->group(group);
 }
 
+v1::Provenance AttemptFlags::Declared() const {
+  v1::Provenance provenance;
+  if (!sampler.empty()) provenance.set_sampler(SamplerNamed(sampler));
+  provenance.set_clip_norm(clip_norm);
+  provenance.set_library(library);
+  provenance.set_library_version(library_version);
+  return provenance;
+}
+
 std::optional<std::string> AttemptFlags::AttemptName(Invocation& invocation,
                                                      const std::string& session) const {
   if (attempt.has_value() == open_attempt) {
@@ -46,11 +55,7 @@ std::optional<std::string> AttemptFlags::AttemptName(Invocation& invocation,
   v1::OpenAttemptRequest request;
   request.set_session(session);
   request.set_client_description("epsctl");
-  v1::Provenance* provenance = request.mutable_provenance();
-  if (!sampler.empty()) provenance->set_sampler(SamplerNamed(sampler));
-  provenance->set_clip_norm(clip_norm);
-  provenance->set_library(library);
-  provenance->set_library_version(library_version);
+  *request.mutable_provenance() = Declared();
   const auto opened =
       invocation.Call(&Connection::sessions, &v1::SessionService::StubInterface::OpenAttempt,
                       request, CallKind::kWrite);

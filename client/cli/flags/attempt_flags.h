@@ -23,6 +23,9 @@ struct AttemptFlags {
   // Adds --attempt, --open-attempt, --sampler, --clip-norm, --library and --library-version.
   void AddTo(CLI::App& command);
 
+  // Returns what a new attempt declares about itself.
+  v1::Provenance Declared() const;
+
   // Returns the name of the attempt of `session`, a full name; opens one if --open-attempt is
   // given. Fails and returns nothing unless exactly one of --attempt and --open-attempt is given.
   std::optional<std::string> AttemptName(Invocation& invocation, const std::string& session) const;

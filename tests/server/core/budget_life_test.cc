@@ -254,6 +254,43 @@ TEST_F(BudgetLifeTest, APolicyHoldsClaimsToItsSamplers) {
   EXPECT_FALSE(harness_.Decide(session, 2, "step", sampled).row.refusal.has_value());
 }
 
+TEST_F(BudgetLifeTest, APreviewIsOfTheAttemptThatItNames) {
+  BudgetSpec spec = PureBudget("b", 1);
+  spec.cap = RenyiCap{.order = 8, .divergence = 10};
+  spec.policy = Policy{.allowed_samplers = {Sampler::kPoisson}, .provenance_required = true};
+  ASSERT_TRUE(harness_.Run(CreateBudget{spec}).ok());
+  ASSERT_TRUE(harness_.Run(CreateSession{AdaptiveSession("b", "s")}).ok());
+  const SessionName session{"b", "s"};
+  Provenance provenance{
+      .sampler = Sampler::kPoisson, .clip_norm = 1, .library = "trainer", .library_version = "1"};
+  const MechanismEvent sampled =
+      PoissonSampled{.sampling_probability = 0.01, .event = MechanismEvent(Gaussian{1})};
+  // Returns the remedy; empty if the charge would be accepted.
+  const auto remedy = [&](std::optional<Provenance> attempt) -> std::string {
+    const auto outcome = harness_.Run(ChargePreview{
+        .session = session, .event = sampled, .count = 1, .new_attempt = std::move(attempt)});
+    const Preview& preview = std::get<Preview>(outcome.value());
+    if (!preview.refusal.has_value()) return "";
+    EXPECT_EQ(preview.refusal->reason, RefusalReason::kPolicyViolation);
+    EXPECT_EQ(preview.steps_that_fit, 0);
+    return preview.refusal->remedy;
+  };
+  ASSERT_TRUE(harness_.Run(OpenAttempt{session, "", provenance}).ok());
+  EXPECT_EQ(remedy(std::nullopt), "");
+  EXPECT_EQ(remedy(provenance), "");
+  provenance.sampler = Sampler::kShuffled;
+  EXPECT_NE(remedy(provenance).find("SHUFFLED"), std::string::npos);
+  EXPECT_EQ(remedy(std::nullopt), "") << "the current attempt still declares Poisson";
+  // Such an attempt could not be opened.
+  EXPECT_NE(remedy(Provenance{}).find("provenance.sampler"), std::string::npos);
+  // And the other way round: what the current attempt may not, a new one may.
+  ASSERT_TRUE(harness_.Run(OpenAttempt{session, "", provenance}).ok());
+  EXPECT_NE(remedy(std::nullopt), "");
+  provenance.sampler = Sampler::kPoisson;
+  EXPECT_EQ(remedy(provenance), "");
+  EXPECT_EQ(harness_.ledger.FindSession(session)->current_attempt, 2);
+}
+
 // At any depth: whoever shuffles cannot hide the amplification inside of something else.
 TEST_F(BudgetLifeTest, ASamplerIsFoundInsideOfOtherEvents) {
   Budget("b", 1);

@@ -248,6 +248,34 @@ TEST_F(ChargeRpc, APreviewDecidesAndChangesNothing) {
   EXPECT_EQ(Spent(), 0);
 }
 
+TEST_F(ChargeRpc, APreviewMayBeOfANewAttempt) {
+  client().MakeSession("pure_epsilon { epsilon: 10 }");
+  const auto preview = [&](const std::string& of) {
+    return TestClient::Call(*client().charges, &v1::ChargeService::Stub::PreviewCharge,
+                            Parse<v1::PreviewChargeRequest>(
+                                "event { poisson_sampled { sampling_probability: 0.5 event { "
+                                "pure_dp { epsilon: 1 } } } } count: 1 " +
+                                of));
+  };
+  const std::string session = "session: 'budgets/b/sessions/s' ";
+  const auto now = preview(session);
+  EXPECT_EQ(now.response.decision(), v1::Charge::ACCEPTED);
+  EXPECT_FALSE(now.response.for_new_attempt());
+  const auto same = preview(session + "provenance { sampler: POISSON }");
+  EXPECT_EQ(same.response.decision(), v1::Charge::ACCEPTED);
+  EXPECT_TRUE(same.response.for_new_attempt());
+  const auto other = preview(session + "provenance { sampler: SHUFFLED }");
+  EXPECT_EQ(other.response.decision(), v1::Charge::REFUSED);
+  EXPECT_EQ(other.response.refusal().reason(), v1::Refusal::POLICY_VIOLATION);
+  EXPECT_TRUE(other.response.for_new_attempt());
+  for (const std::string& wrong : {session + "provenance { clip_norm: -1 }",
+                                   std::string("budget: 'budgets/b' provenance {}")}) {
+    const auto refused = preview(wrong);
+    EXPECT_EQ(refused.status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+    EXPECT_NE(refused.status.error_message().find("provenance"), std::string::npos);
+  }
+}
+
 TEST_F(ChargeRpc, TheListHoldsEveryChargeOnceInOrder) {
   client().MakeSession("pure_epsilon { epsilon: 10 }");
   for (int i = 0; i < 13; ++i) client().Charge(kAttempt, "c" + std::to_string(i), kOneEpsilon, 1);

@@ -16,6 +16,7 @@
 #include "server/transport/grpc/converters/charge_convert.h"
 #include "server/transport/grpc/converters/page_token.h"
 #include "server/transport/grpc/converters/resource_names.h"
+#include "server/transport/grpc/converters/session_convert.h"
 #include "server/transport/grpc/handlers/charge_stream.h"
 #include "server/transport/grpc/handlers/list_refusals.h"
 #include "server/transport/grpc/handlers/service_handlers.h"
@@ -101,8 +102,21 @@ absl::StatusOr<core::SessionName> PreviewedName(const v1::PreviewChargeRequest& 
   return core::SessionName{.budget_id = std::move(id), .session_id = ""};
 }
 
-void AnswerPreview(const core::Preview& preview, const Call& call) {
+// Returns what the new attempt of a preview declares; nothing if it is about the current one.
+absl::StatusOr<std::optional<core::Provenance>> PreviewedAttempt(
+    const v1::PreviewChargeRequest& request) {
+  if (!request.has_provenance()) return std::nullopt;
+  if (request.session().empty()) {
+    return absl::InvalidArgumentError(
+        "provenance: got it without `session`, want the session of the new attempt");
+  }
+  ASSIGN_OR_RETURN(core::Provenance provenance, FromProto(request.provenance(), "provenance"));
+  return provenance;
+}
+
+void AnswerPreview(const core::Preview& preview, bool for_new_attempt, const Call& call) {
   v1::PreviewChargeResponse response;
+  response.set_for_new_attempt(for_new_attempt);
   response.set_decision(preview.refusal ? v1::Charge::REFUSED : v1::Charge::ACCEPTED);
   if (preview.refusal) ToProto(*preview.refusal, response.mutable_refusal());
   response.set_steps_that_fit(preview.steps_that_fit);
@@ -215,6 +229,7 @@ class ChargeHandlers {
         context_.open_calls, std::move(arrived),
         [this](const v1::PreviewChargeRequest& request, const Call& call) -> absl::Status {
           ASSIGN_OR_RETURN(core::SessionName name, PreviewedName(request));
+          ASSIGN_OR_RETURN(std::optional<core::Provenance> attempt, PreviewedAttempt(request));
           ASSIGN_OR_RETURN(accounting::MechanismEvent event,
                            bridge::FromProto(request.event(), "event"));
           RETURN_IF_ERROR(
@@ -224,9 +239,12 @@ class ChargeHandlers {
               core::ChargePreview{.session = std::move(name),
                                   .expects_event = request.expects_event(),
                                   .event = std::move(event),
-                                  .count = request.count()},
+                                  .count = request.count(),
+                                  .new_attempt = std::move(attempt)},
               {.validate_only = true}, call,
-              [call](const core::Preview& preview) { AnswerPreview(preview, call); });
+              [call, for_new_attempt = request.has_provenance()](const core::Preview& preview) {
+                AnswerPreview(preview, for_new_attempt, call);
+              });
           return absl::OkStatus();
         });
   }

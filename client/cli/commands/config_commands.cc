@@ -108,6 +108,7 @@ void SetContext(Invocation& invocation, const std::string& name, const std::stri
   }
   if (status.ok()) status = CheckShown("name", name);
   if (status.ok()) status = CheckShown("--tenant", tenant);
+  if (status.ok()) status = CheckShown("--server", invocation.flags().server);
   if (!status.ok()) return invocation.FailOffline(status);
   const absl::StatusOr<Context> context = ContextOf(invocation.flags(), tenant);
   if (!context.ok()) return invocation.FailOffline(context.status());

@@ -379,7 +379,7 @@ TEST_F(EpsctlTest, NoControlCharacterOfAnArgumentReachesTheTerminal) {
            {evil, "b"},
            {"budget", evil},
            {"budget", "get", "people", "--" + evil},
-           {"budget", "get", evil},
+           {"budget", "get", evil + "/b"},
            {"explain", evil},
            {"compare", "--delta", "1e-5", "--events", "/no-such-folder/" + evil},
            {"audit", "--method", "one-run", "--delta", "1e-5", "--scores", "/no-such/" + evil},

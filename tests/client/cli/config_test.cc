@@ -164,7 +164,7 @@ TEST_F(ConfigTest, WritesThroughALink) {
   // Others may replace neither the file nor the link.
   for (const std::string& folder : {kept, folder_ + "/deep"}) {
     chmod(folder.c_str(), 0777);
-    EXPECT_THAT(Want(ExitCode::kUsage, {"config", "list"}).err, HasSubstr("chmod go-w " + folder));
+    EXPECT_THAT(Want(ExitCode::kUsage, {"config", "list"}).err, HasSubstr("others may replace it"));
     chmod(folder.c_str(), 0700);
   }
   std::filesystem::remove(path_);

@@ -6,6 +6,7 @@ import math
 import numbers
 import reprlib
 import sys
+from typing import Any
 
 from .domain import refuse
 from .events import Gaussian, MechanismEvent, PoissonSampled
@@ -43,11 +44,14 @@ def _exact(argument: str, value: object, want: str) -> fractions.Fraction:
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         refuse(argument, reprlib.repr(value), want)
     if isinstance(value, numbers.Rational):
-        return fractions.Fraction(value)
-    number = float(value)
-    if not math.isfinite(number):
-        refuse(argument, number, want)
-    return fractions.Fraction(number)
+        return fractions.Fraction(int(value.numerator), int(value.denominator))
+    # NumPy's extended floats hold more than a double does.
+    exact: Any = value if hasattr(value, "as_integer_ratio") else float(value)
+    try:
+        numerator, denominator = exact.as_integer_ratio()
+    except (OverflowError, ValueError):  # infinite, or NaN
+        refuse(argument, reprlib.repr(value), want)
+    return fractions.Fraction(int(numerator), int(denominator))
 
 
 def _rounded(exact: fractions.Fraction, towards: float) -> float:

@@ -104,10 +104,15 @@ class LostAnswers(LedgerCase):
                 (changed(event={"laplace": {"noiseMultiplier": 2}}), "event: got"),
                 (changed(event={}), "event: got"),
                 (changed(sequence="0"), "sequence: got '0', want 1 or more"),
+                (changed(sequence="x"), "sequence: got 'x', want 1 or more"),
+                (changed(sequence="1" * 20), "sequence: got '1+', want 1 or more"),
+                (changed(sequence=None), "sequence: got None, want 1 or more"),
                 (refused_of_another, "refused charge: got"),
                 (lambda status, answer: (200, b"{}"), "name: got None"),
                 (lambda status, answer: (200, b"[1]"), "no JSON object"),
                 (lambda status, answer: (200, b"<html>"), "no JSON object"),
+                (lambda status, answer: (200, b"[" * 100_000), "no JSON object"),
+                (lambda status, answer: (403, b"[" * 100_000), "HTTP status 403"),
                 (lambda status, answer: (500, b"<html>"), "HTTP status 500")):
             session = self.interposed_session(max_tries=1, budget=self.new_budget())
             self.between.faults = [fault]
@@ -149,6 +154,33 @@ class LostAnswers(LedgerCase):
                                lambda status, answer: (503, b'{"code": "unavailable"}')]
         session.step(STEP)
         self.assertEqual((len(self.between.seen), self.accepted_uses(session)), (3, 1))
+
+    def test_what_something_in_between_answers_does_not_say_what_the_server_did(self):
+        html = b"<html>who are you?"
+        for status, code in ((401, "UNAUTHENTICATED"), (403, "PERMISSION_DENIED"), (404, "UNIMPLEMENTED")):
+            session = self.interposed_session(budget=self.new_budget())
+            self.between.faults = [lambda _, answer: (status, html)]
+            with self.subTest(status=status), self.assertRaisesRegex(
+                    epsledger.OutcomeUnknown, "charge step-1: .*%s: .*HTTP status %d" % (code, status)) as unknown:
+                session.step(STEP)
+            self.assertEqual((unknown.exception.charge_id, unknown.exception.code), ("step-1", code))
+            self.assertEqual(session.unknown_charges, ("step-1",))
+            self.assertEqual(self.accepted_uses(session), 1)  # the server did commit
+            session.retry_charge("step-1")
+            self.assertEqual((session.unknown_charges, self.accepted_uses(session)), ((), 1))
+        # The same answer of the server itself is definite.
+        session = self.interposed_session()
+        self.between.faults = [lambda status, answer: (403, b'{"code": "permission_denied", "message": "a test"}')]
+        with self.assertRaises(epsledger.PermissionDenied):
+            session.step(STEP)
+        self.assertEqual(session.unknown_charges, ())
+
+    def test_something_in_between_that_refuses_a_reading_is_named(self):
+        self.between.method = "SessionService/GetSessionGuarantees"
+        session = self.interposed_session()
+        self.between.faults = [lambda status, answer: (403, b"<html>")]
+        with self.assertRaisesRegex(epsledger.PermissionDenied, "HTTP status 403 and no Connect error"):
+            session.spent()
 
     def test_a_lease_whose_answer_is_lost_is_acquired_once(self):
         self.between.method = "ChargeService/AcquireLease"

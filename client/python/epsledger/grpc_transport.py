@@ -37,8 +37,9 @@ class GrpcTransport(SurvivesFork):
         self._metadata = (("authorization", "Bearer " + address.token),) if address.token else ()
         self._methods: Dict[str, Callable[..., Any]] = {}
         self._forked = False
-        # After UNAVAILABLE a call waits for the connection: an idle channel retries only now and then.
-        self._wait_for_ready = False
+        # The channel has answered, and not failed since.
+        self._connected = False
+        self._why_not = "no connection"
         if address.tls is None:
             self._channel = self._grpc.insecure_channel(address.target, options=_OPTIONS + _PLAINTEXT_OPTIONS)
         else:
@@ -56,17 +57,46 @@ class GrpcTransport(SurvivesFork):
         if self._forked:
             raise WrongProcess("gRPC does not survive a fork: start the process with multiprocessing's \"spawn\", or "
                                "connect() with transport \"http\"")
-        if method not in self._methods:
-            self._methods[method] = self._messages.bind(self._channel, method)
         message = self._messages.request(method, request)
+        deadline = time.monotonic() + timeout
+        if not self._connected:
+            self._connect(min(timeout, _MOST_CONNECT_SECONDS))
         try:
-            answer = self._methods[method](message, timeout=timeout, metadata=self._metadata,
-                                           wait_for_ready=self._wait_for_ready)
+            answer = self._method(method)(message, timeout=max(deadline - time.monotonic(), 0), metadata=self._metadata)
         except self._grpc.RpcError as error:
-            self._wait_for_ready = error.code().name == "UNAVAILABLE"
+            if error.code().name == "UNAVAILABLE":
+                self._connected, self._why_not = False, error.details() or "no connection"
             raise RpcError(error.code().name, error.details() or "", self._details(error)) from None
-        self._wait_for_ready = False
         return self._messages.to_json(answer)
+
+    def _connect(self, timeout: float) -> None:
+        """Returns once the server has answered a call that changes nothing. If it does not, the try ends here: the
+        call that it was for is not started.
+
+        gRPC does not say of a call that failed whether it was sent, so this one goes first. It waits for the
+        connection, since an idle channel makes a new one only now and then."""
+        probe = self._method("ServerService/GetServerInfo")
+        request = self._messages.request("ServerService/GetServerInfo", {})
+        deadline = time.monotonic() + timeout
+        for waits in (False, True):
+            try:
+                probe(request, timeout=max(deadline - time.monotonic(), 0), metadata=self._metadata, wait_for_ready=waits)
+            except self._grpc.RpcError as error:
+                code = error.code().name
+                if code == "UNAVAILABLE":
+                    self._why_not = error.details() or "no connection"
+                    continue
+                if code in ("DEADLINE_EXCEEDED", "CANCELLED"):
+                    break
+            self._connected = True
+            return
+        raise RpcError("UNAVAILABLE", "%s: no answer in %g s: %s" % (self.address, timeout, self._why_not),
+                       never_sent=True)
+
+    def _method(self, name: str) -> Callable[..., Any]:
+        if name not in self._methods:
+            self._methods[name] = self._messages.bind(self._channel, name)
+        return self._methods[name]
 
     def close(self) -> None:
         if not self._forked:

@@ -9,13 +9,16 @@ import unittest
 from unittest import mock
 
 import epsledger
+from epsledger import grpc_transport
 from epsledger.event_json import is_same_event
 from epsledger.events import Gaussian
+from black_hole import BlackHole
 from certificates import make_certificates
 from killable_ledger import BUILD, wait_until
 from ledger_case import STEP, STEPS_THAT_FIT, LedgerCase
 from process_test import in_forked_child
 from served_ledger import ServedLedger
+from unreachable_test import session_of
 from valid_events import VALID_EVENTS
 
 
@@ -114,6 +117,51 @@ class Grpc(LedgerCase):
         self.server.start_again()
         trainer.join(120)
         self.assertEqual((len(set(permits)), self.accepted_uses(session)), (200, 200))
+
+    def test_a_server_that_no_call_reaches_has_charged_nothing(self):
+        retry = epsledger.Retry(call_timeout=0.3, overall_timeout=600, first_contact_timeout=1)
+        with BlackHole() as hole:
+            for address in (hole.address, "127.0.0.1:1"):
+                with epsledger.connect(transport="grpc", address=address, retry=retry) as client, \
+                        self.subTest(address):
+                    session = session_of(client)
+                    for call in (lambda: session.charge(STEP), lambda: session.lease(STEP, count=2), client.budgets):
+                        with self.assertRaisesRegex(epsledger.Unavailable, "UNAVAILABLE: "):
+                            call()
+                    self.assertEqual(session.unknown_charges, ())
+
+    def test_no_connection_is_waited_for_as_long_as_a_first_contact(self):
+        retry = epsledger.Retry(call_timeout=600, overall_timeout=600, first_contact_timeout=0.5)
+        with mock.patch.object(grpc_transport, "_MOST_CONNECT_SECONDS", 0.2), BlackHole() as hole, \
+                epsledger.connect(transport="grpc", address=hole.address, retry=retry) as client, \
+                self.assertRaisesRegex(epsledger.Unavailable, "no answer in 0.2 s"):
+            client.budgets()
+
+    def test_a_charge_in_an_outage_is_unknown_once_and_never_sent_afterwards(self):
+        retry = epsledger.Retry(max_tries=1, call_timeout=2)
+        client = epsledger.connect(transport="grpc", address=self.server.grpc, retry=retry)
+        self.addCleanup(client.close)
+        session = self.new_session(client=client)
+        session.step(STEP)
+        self.server.kill()
+        try:
+            # gRPC does not say whether what failed on an open connection was sent.
+            with self.assertRaises(epsledger.OutcomeUnknown):
+                session.step(STEP)
+            self.assertEqual(session.unknown_charges, ("step-2",))
+            with self.assertRaises(epsledger.Unavailable):
+                session.step(STEP)
+            self.assertEqual(session.unknown_charges, ("step-2",))
+        finally:
+            self.server.start_again()
+        wait_until(lambda: self.charged(session, "step-2"), "the server")
+        self.assertEqual((session.unknown_charges, self.accepted_uses(session)), ((), 2))
+
+    def charged(self, session, charge_id):
+        try:
+            return session.retry_charge(charge_id)
+        except epsledger.OutcomeUnknown:
+            return None
 
     def test_a_forked_child_is_told_at_once(self):
         session = self.session()

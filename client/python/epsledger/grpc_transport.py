@@ -3,12 +3,16 @@ from __future__ import annotations
 
 import importlib
 import pathlib
+import time
 from typing import Any, Callable, Dict, List, Tuple
 
 from .address import Address
 from .errors import WrongProcess, invalid
 from .process import SurvivesFork
 from .transport import Json, RpcError
+
+# As over HTTP: a server that is there takes a connection much sooner.
+_MOST_CONNECT_SECONDS = 5.0
 
 _OPTIONS = (
     ("grpc.enable_retries", 0),  # Retry alone decides the number of tries
@@ -37,9 +41,9 @@ class GrpcTransport(SurvivesFork):
         self._metadata = (("authorization", "Bearer " + address.token),) if address.token else ()
         self._methods: Dict[str, Callable[..., Any]] = {}
         self._forked = False
-        # The channel has answered, and not failed since.
+        # The server has answered, and the channel has not failed since.
         self._connected = False
-        self._why_not = "no connection"
+        self._why_not = ""  # how the last try to connect failed
         if address.tls is None:
             self._channel = self._grpc.insecure_channel(address.target, options=_OPTIONS + _PLAINTEXT_OPTIONS)
         else:
@@ -57,12 +61,12 @@ class GrpcTransport(SurvivesFork):
         if self._forked:
             raise WrongProcess("gRPC does not survive a fork: start the process with multiprocessing's \"spawn\", or "
                                "connect() with transport \"http\"")
-        message = self._messages.request(method, request)
+        bound, message = self._method(method), self._messages.request(method, request)
         deadline = time.monotonic() + timeout
         if not self._connected:
             self._connect(min(timeout, _MOST_CONNECT_SECONDS))
         try:
-            answer = self._method(method)(message, timeout=max(deadline - time.monotonic(), 0), metadata=self._metadata)
+            answer = bound(message, timeout=max(deadline - time.monotonic(), 0), metadata=self._metadata)
         except self._grpc.RpcError as error:
             if error.code().name == "UNAVAILABLE":
                 self._connected, self._why_not = False, error.details() or "no connection"
@@ -73,25 +77,21 @@ class GrpcTransport(SurvivesFork):
         """Returns once the server has answered a call that changes nothing. If it does not, the try ends here: the
         call that it was for is not started.
 
-        gRPC does not say of a call that failed whether it was sent, so this one goes first. It waits for the
-        connection, since an idle channel makes a new one only now and then."""
+        gRPC does not say of a call that failed whether it was sent, so this one goes first. After a failure it waits
+        for the connection, since an idle channel makes a new one only now and then."""
         probe = self._method("ServerService/GetServerInfo")
-        request = self._messages.request("ServerService/GetServerInfo", {})
-        deadline = time.monotonic() + timeout
-        for waits in (False, True):
-            try:
-                probe(request, timeout=max(deadline - time.monotonic(), 0), metadata=self._metadata, wait_for_ready=waits)
-            except self._grpc.RpcError as error:
-                code = error.code().name
-                if code == "UNAVAILABLE":
-                    self._why_not = error.details() or "no connection"
-                    continue
-                if code in ("DEADLINE_EXCEEDED", "CANCELLED"):
-                    break
-            self._connected = True
-            return
-        raise RpcError("UNAVAILABLE", "%s: no answer in %g s: %s" % (self.address, timeout, self._why_not),
-                       never_sent=True)
+        try:
+            probe(self._messages.request("ServerService/GetServerInfo", {}), timeout=timeout, metadata=self._metadata,
+                  wait_for_ready=bool(self._why_not))
+        except self._grpc.RpcError as error:
+            code = error.code().name
+            if code == "UNAVAILABLE":
+                self._why_not = error.details() or "no connection"
+                raise RpcError(code, self._why_not, self._details(error), never_sent=True) from None
+            if code in ("DEADLINE_EXCEEDED", "CANCELLED"):
+                raise RpcError("UNAVAILABLE", "no answer in %.3g s%s" % (
+                    timeout, ": " + self._why_not if self._why_not else ""), never_sent=True) from None
+        self._connected, self._why_not = True, ""
 
     def _method(self, name: str) -> Callable[..., Any]:
         if name not in self._methods:

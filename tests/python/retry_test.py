@@ -78,6 +78,17 @@ class AskingAgain(unittest.TestCase):
         tries, _, _ = run(["UNAVAILABLE", "PERMISSION_DENIED"])
         self.assertEqual((tries.error.code, tries.may_have_committed), ("PERMISSION_DENIED", True))
 
+    def test_an_outage_is_said_when_it_begins_and_when_it_ends(self):
+        with self.assertLogs("epsledger", "WARNING") as logged:
+            run(["UNAVAILABLE", "UNAVAILABLE", {}], Retry(overall_timeout=60, initial_backoff=1, max_backoff=1))
+        said = [record.getMessage() for record in logged.records]
+        self.assertEqual(len(said), 2)
+        self.assertRegex(said[0], r"^no answer \(UNAVAILABLE: a test\); asking again for 5\d s$")
+        self.assertRegex(said[1], r"^answered again, after 3 tries in [12]\.\d s$")
+        for outcomes in ([{}], ["NOT_FOUND"]):  # no outage
+            with self.assertNoLogs("epsledger", "WARNING") if hasattr(self, "assertNoLogs") else self.subTest():
+                run(outcomes)
+
     def test_waits_double_between_the_half_and_the_whole_up_to_the_most(self):
         _, clock, _ = run(["UNAVAILABLE"] * 9 + [{}], Retry(initial_backoff=0.1, max_backoff=0.4))
         for wait, most in zip(clock.waits, [0.1, 0.2, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4]):

@@ -81,6 +81,8 @@ def retry_until_definite(retry: Retry, try_once: Callable[[float], Json],
             tries.error = error
         tries.elapsed = now() - start
         if tries.error is None:
+            if tries.count > 1:
+                _log.warning("answered again, after %s", tries)
             return tries
         if not reached and not tries.error.never_sent:
             reached = True

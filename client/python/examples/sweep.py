@@ -29,13 +29,12 @@ event = PoissonSampled(sampling_probability=SAMPLING_PROBABILITY, event=Gaussian
 def train(session, learning_rate):
     """Logistic regression with gradients clipped to norm 1."""
     weights = np.zeros(features.shape[1])
-    for _ in range(STEPS):
+    for _ in session.guard(range(STEPS), event):
         batch = random.random(len(features)) < SAMPLING_PROBABILITY
-        with session.step(event):
-            slopes = -signs[batch] / (1 + np.exp(signs[batch] * (features[batch] @ weights)))
-            gradients = slopes[:, None] * features[batch]
-            gradients /= np.maximum(1, np.linalg.norm(gradients, axis=1, keepdims=True))
-            noisy = gradients.sum(axis=0) + random.normal(0, NOISE_MULTIPLIER, weights.shape)
+        slopes = -signs[batch] / (1 + np.exp(signs[batch] * (features[batch] @ weights)))
+        gradients = slopes[:, None] * features[batch]
+        gradients /= np.maximum(1, np.linalg.norm(gradients, axis=1, keepdims=True))
+        noisy = gradients.sum(axis=0) + random.normal(0, NOISE_MULTIPLIER, weights.shape)
         weights -= learning_rate / (SAMPLING_PROBABILITY * len(features)) * noisy
     return weights
 
@@ -55,10 +54,15 @@ with epsledger.connect() as client:
         with client.open(session=f"rate-{rate:g}", budget="digits-search", group="learning-rates",
                          delta=DELTA, expects=event) as session:
             weights = train(session, rate)
+            if session.exhausted:
+                print(f"learning rate {rate:5g}: {session.exhausted}")
+                break
             # Chosen on held-out images, which stand for public ones: choosing on the training images would be one
             # more look at them, without noise.
             runs.append((np.mean(np.sign(others @ weights) == signs_of_others), rate, session.spent().epsilon))
             print(f"learning rate {rate:5g}: accuracy {runs[-1][0]:.3f}, epsilon of this run alone {runs[-1][2]:.3f}")
+    if not runs:
+        sys.exit("no run fits into what is left of the budget: earlier searches spent it")
     accuracy, rate, alone = max(runs)
     readings = client.call("BudgetService/GetBudgetGuarantees",
                            {"name": "budgets/digits-search", "delta": DELTA, "group": "learning-rates"})["readings"]

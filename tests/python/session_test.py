@@ -272,7 +272,7 @@ class Opening(LedgerCase):
 
     def test_a_session_of_another_relation_is_refused(self):
         budget = self.new_budget()
-        with self.assertRaisesRegex(epsledger.CallFailed, "neighboringRelation: got replace-one"):
+        with self.assertRaisesRegex(epsledger.CallFailed, "neighboring_relation: got replace-one"):
             self.new_session(budget=budget, neighboring_relation="REPLACE_ONE")
         self.new_session(budget=budget)
         with self.assertRaisesRegex(epsledger.InvalidArgument, "neighboring_relation: got 'REPLACE_ONE', want ADD_OR"):

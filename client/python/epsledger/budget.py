@@ -6,7 +6,7 @@ from typing import Optional, Tuple
 
 from .event_json import EventLike, event_json
 from .html import bar, titled
-from .names import FILTERS, FilterName, api_name
+from .names import FILTERS, FilterName, api_name, checked_id
 from .rounded import digits_for_spent, rounded_down, rounded_up
 from .transport import Json
 
@@ -164,6 +164,7 @@ def bar_of(cell: CellBalance) -> str:
     return bar(cell.spent / cell.cap if cell.cap > 0 else 1.0, str(cell))
 
 
-def budget_name(name: str) -> str:
-    """Returns "budgets/people" for both "people" and "budgets/people"."""
-    return name if name.startswith("budgets/") else "budgets/" + name
+def budget_name(name: str, argument: str = "budget") -> str:
+    """Returns "budgets/people" for both "people" and "budgets/people". InvalidArgument names the argument."""
+    prefix = "budgets/"
+    return prefix + checked_id(argument, name[len(prefix):] if isinstance(name, str) and name.startswith(prefix) else name)

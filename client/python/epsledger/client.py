@@ -11,11 +11,12 @@ from typing import Iterable, List, Mapping, Optional, Tuple, Type
 from .address import Address, Tls, flag_of, token_of
 from .budget import Budget, Cap, budget_name
 from .calibration import NoisyEvent, smallest_noise
+from .callers_words import OF_CREATE_BUDGET, OF_OPEN, callers_words
 from .connection import Connection
 from .errors import NotFound, call_failed, invalid
 from .event_json import EventLike, count_json, event_json
 from .http_transport import HttpTransport
-from .names import RELATIONS, SAMPLERS, RelationName, SamplerName, api_name
+from .names import RELATIONS, SAMPLERS, RelationName, SamplerName, api_name, checked_id
 from .preview import Preview
 from .retry import Retry
 from .session import Session
@@ -136,20 +137,23 @@ class Client:
             wanted["ownCap"] = own_cap.message
         elif plan is None:
             wanted["noOwnCap"] = True
+        events = [] if plan is None else list(plan)
         if plan is not None:
             wanted.update(mode="DECLARED", planDelta=delta, plan={"events": [
-                {"event": event_json(event), "count": count_json(count)} for event, count in plan]})
+                {"event": event_json(event), "count": count_json(count)} for event, count in events]})
         for field, value in (("group", group), ("displayName", display_name), ("labels", dict(labels or {}))):
             if value:
                 wanted[field] = value
         creation: Json = {"parent": budget_name(budget), "sessionId": session, "session": wanted}
         if expects is not None:
             creation["expects"] = event_json(expects, "expects")
-        name = "%s/sessions/%s" % (budget_name(budget), session)
+        name = "%s/sessions/%s" % (budget_name(budget), checked_id("session", session))
         as_it_is = wanted.keys() <= {"mode", "neighboringRelation", "noOwnCap"}
-        if not (as_it_is and self._takes_existing(name, relation)):
-            self._connection.call("SessionService/CreateSession", creation)
-        attempt = self._open_attempt(name, provenance, client_description)
+        as_json = next((one for one in (expects, *(event for event, _ in events)) if isinstance(one, Mapping)), None)
+        with callers_words(OF_OPEN, event=as_json):
+            if not (as_it_is and self._takes_existing(name, relation)):
+                self._connection.call("SessionService/CreateSession", creation)
+            attempt = self._open_attempt(name, provenance, client_description)
         return Session(connection=self._connection, name=name, attempt=attempt, delta=delta)
 
     def create_budget(self, *, name: str, cap: Cap, privacy_unit: str,
@@ -160,12 +164,14 @@ class Client:
         message: Json = {"cap": cap.message, "privacyUnit": privacy_unit, "displayName": display_name,
                          "neighboringRelation": api_name("neighboring_relation", neighboring_relation, RELATIONS)}
         if parent is not None:
-            message["parent"] = budget_name(parent)
-        return Budget.from_json(self.call("BudgetService/CreateBudget", {"budgetId": name, "budget": message}))
+            message["parent"] = budget_name(parent, "parent")
+        with callers_words(OF_CREATE_BUDGET):
+            return Budget.from_json(self.call("BudgetService/CreateBudget", {
+                "budgetId": checked_id("name", name), "budget": message}))
 
     def budget(self, name: str) -> Budget:
         """Returns the budget as it is now. NotFound if no such budget exists."""
-        return Budget.from_json(self.call("BudgetService/GetBudget", {"name": budget_name(name)}))
+        return Budget.from_json(self.call("BudgetService/GetBudget", {"name": budget_name(name, "name")}))
 
     def budgets(self) -> List[Budget]:
         """Returns every budget that this caller may see, as it is now, in the order of their names."""
@@ -177,9 +183,10 @@ class Client:
         session is taken to have no cap of its own and no plan, and to be opened with `expects=event`, or without if
         `expects` is False. Charges nothing, creates nothing. Policies on samplers are not checked: only an attempt says
         how it samples. NotFound if no such budget exists."""
-        return Preview.from_json(self.call("ChargeService/PreviewCharge", {
-            "budget": budget_name(budget), "event": event_json(event), "count": count_json(count),
-            "expectsEvent": expects}))
+        with callers_words(event=event):
+            return Preview.from_json(self.call("ChargeService/PreviewCharge", {
+                "budget": budget_name(budget), "event": event_json(event), "count": count_json(count),
+                "expectsEvent": expects}))
 
     def calibrate(self, *, budget: str, event: NoisyEvent, count: int) -> float:
         """Returns the smallest noise multiplier z, to 5e-4 of it, with which `count` steps of event(z), charged one by

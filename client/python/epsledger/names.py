@@ -1,6 +1,7 @@
 """The names of choices, and the spellings that are taken for them."""
 from __future__ import annotations
 
+import re
 from typing import Literal, Tuple
 
 from .errors import invalid
@@ -20,6 +21,9 @@ FILTERS = ("RESIDUE", "PORTFOLIO", "RENYI_ORDERS", "RENYI_ONE_ORDER", "BASIC", "
 SAMPLERS = ("SAMPLER_UNSPECIFIED", "POISSON", "TRUNCATED_POISSON", "WITHOUT_REPLACEMENT", "WITH_REPLACEMENT",
             "RANDOM_ALLOCATION", "FULL_BATCH", "SHUFFLED")
 
+# The server's rule (proto/epsledger/v1/budget.proto).
+_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
+
 
 def api_name(argument: str, got: object, known: Tuple[str, ...]) -> str:
     """Returns the API's name for `got`. InvalidArgument names the argument and all names that it takes."""
@@ -27,3 +31,10 @@ def api_name(argument: str, got: object, known: Tuple[str, ...]) -> str:
     if name not in known:
         raise invalid(argument, got, "one of " + ", ".join(known))
     return name
+
+
+def checked_id(argument: str, got: object) -> str:
+    """Returns the id of a budget or session, the last part of its name. InvalidArgument names the argument."""
+    if not isinstance(got, str) or not _ID.fullmatch(got):
+        raise invalid(argument, got, "[a-z0-9] followed by up to 62 of [a-z0-9._-]")
+    return got

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple, Type, TypeVar, cast
 
 from .calibration import NoisyEvent, smallest_noise
+from .callers_words import callers_words
 from .charging import charge_until_definite, lease_until_definite
 from .connection import Connection
 from .errors import BudgetExhausted, CallFailed, Ended, OutcomeUnknown, Refused, invalid
@@ -88,7 +89,8 @@ class Session(OwnedByProcess):
         Refused (BudgetExhausted, AttemptFenced, ...) if the ledger refuses: nothing was charged. InvalidArgument if
         the event or count is outside its domain: nothing was charged. OutcomeUnknown if no try brought a decision: it
         counts as spent. WrongProcess in a forked child."""
-        return self._charge_with_id(self._next_key("step"), event_json(event), count)
+        with callers_words(event=event):
+            return self._charge_with_id(self._next_key("step"), event_json(event), count)
 
     def retry_charge(self, charge_id: str) -> Permit:
         """Asks again for a charge of unknown_charges, with its key, event and count; returns and raises as charge does.
@@ -159,7 +161,8 @@ class Session(OwnedByProcess):
         request["leaseId"] = self._next_key("lease")
         self._connection.seen_heads.add_to(request, self.name)
         try:
-            answer = lease_until_definite(self._connection, request)
+            with callers_words(event=event):
+                answer = lease_until_definite(self._connection, request)
         except BudgetExhausted as refusal:
             self._exhausted = refusal
             raise
@@ -171,8 +174,9 @@ class Session(OwnedByProcess):
 
     def preview(self, event: EventLike, *, count: int = 1) -> Preview:
         """Returns what charge(event, count=count) would do, and how many steps would fit. Charges nothing."""
-        return Preview.from_json(self._connection.call("ChargeService/PreviewCharge", {
-            "session": self.name, "event": event_json(event), "count": count_json(count)}))
+        with callers_words(event=event):
+            return Preview.from_json(self._connection.call("ChargeService/PreviewCharge", {
+                "session": self.name, "event": event_json(event), "count": count_json(count)}))
 
     def calibrate(self, *, event: NoisyEvent, count: int) -> float:
         """Returns the smallest noise multiplier z, to 5e-4 of it, with which `count` steps of event(z), charged one by
@@ -205,8 +209,9 @@ class Session(OwnedByProcess):
         """Returns epsilon at `delta`, in (0, 1), after every so many steps, and what more of the last event would make
         of it. `point_count`, in [2, 500], is the most points."""
         delta = self._delta_or(delta)
-        return Series.from_json(self._connection.call("SessionService/GetSessionSeries", {
-            "name": self.name, "delta": delta, "pointCount": point_count}), delta)
+        with callers_words():
+            return Series.from_json(self._connection.call("SessionService/GetSessionSeries", {
+                "name": self.name, "delta": delta, "pointCount": point_count}), delta)
 
     def history(self) -> List[CountedEvent]:
         """Returns the accepted charges of all attempts, leases in full, in the order of first use."""

@@ -65,6 +65,13 @@ class Grpc(LedgerCase):
         statements = session.statement(), by_http.statement()
         self.assertEqual(statements[0].public_key, statements[1].public_key)
 
+    def test_a_batch_is_charged_in_full_or_not_at_all(self):
+        session = self.session()
+        session.charge_all([(STEP, 1), (STEP, 2)])
+        with self.assertRaises(epsledger.BudgetExhausted):
+            session.charge_all([(STEP, 1), (STEP, 1)])
+        self.assertEqual(self.accepted_uses(session), 3)
+
     def test_every_event_is_accepted_as_the_one_that_was_asked_for(self):
         session = self.session(budget=self.new_budget(cap=epsledger.Cap.no_guarantee()))
         for event in VALID_EVENTS:

@@ -151,6 +151,9 @@ class AsyncSession:
     async def charge(self, event: EventLike, *, count: int = 1) -> Permit:
         return await self._threads.run(self._session.charge, event, count=count)
 
+    async def charge_all(self, uses: Iterable[Tuple[EventLike, int]]) -> Tuple[Permit, ...]:
+        return await self._threads.run(self._session.charge_all, uses)
+
     async def retry_charge(self, charge_id: str) -> Permit:
         return await self._threads.run(self._session.retry_charge, charge_id)
 

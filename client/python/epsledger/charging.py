@@ -6,7 +6,7 @@ Everything else is an error, and so is an outcome that stays unknown.
 from __future__ import annotations
 
 import re
-from typing import Any, NoReturn, Optional
+from typing import Any, List, NoReturn, Optional
 
 from .connection import Connection
 from .errors import OutcomeUnknown, call_failed, refused
@@ -40,6 +40,41 @@ def lease_until_definite(connection: Connection, request: Json) -> Json:
     if wrong is not None:
         _raise_wrong_answer(tries, name, request["leaseId"], wrong)
     return tries.answer
+
+
+def batch_until_definite(connection: Connection, request: Json) -> List[Json]:
+    """Returns the accepted Charge of each item of an ALL_OR_NOTHING batch, in order. Raises Refused, with the refusal
+    of an item that did not fit, and otherwise as charge_until_definite does; OutcomeUnknown names the first item."""
+    items = request["items"]
+    names = ["%s/charges/%s" % (request["attempt"], item["chargeId"]) for item in items]
+    tries = connection.tries("ChargeService/BatchCharge", request)
+    if tries.answer is None or tries.error is not None:
+        _raise_not_accepted(tries, names[0], items[0]["chargeId"])
+    results = tries.answer.get("results")
+    if not isinstance(results, list) or len(results) != len(items) or not all(
+            isinstance(result, dict) and len(result) == 1 for result in results):
+        _raise_wrong_answer(tries, names[0], items[0]["chargeId"], "results: got others than one for each item")
+    if all("refused" in result for result in results):
+        _raise_refused_batch(tries, results, names, items)
+    charges = [result.get("accepted") for result in results]
+    for charge, name, item in zip(charges, names, items):
+        wrong = "accepted: got %r, want a charge" % charge if not isinstance(charge, dict) else _difference(
+            charge, name=name, decision="ACCEPTED", count=item["count"], event=item["event"])
+        if wrong is not None:
+            _raise_wrong_answer(tries, name, items[0]["chargeId"], wrong)
+    return [charge for charge in charges if isinstance(charge, dict)]
+
+
+def _raise_refused_batch(tries: Tries, results: List[Json], names: List[str], items: List[Json]) -> NoReturn:
+    refusals = []
+    for result, name in zip(results, names):
+        charge = result["refused"]
+        if not isinstance(charge, dict) or charge.get("name") != name or charge.get("decision") != "REFUSED" or \
+                not isinstance(charge.get("refusal"), dict):
+            _raise_wrong_answer(tries, name, items[0]["chargeId"], "refused: got %r, want that charge" % charge)
+        refusals.append(Refusal.from_json(charge["refusal"], name))
+    # The others were refused only because one was.
+    raise refused(next((one for one in refusals if one.reason != "BATCH_REFUSED"), refusals[0]))
 
 
 def _raise_not_accepted(tries: Tries, name: str, charge_id: str) -> NoReturn:

@@ -72,10 +72,10 @@ def is_same_event(asked: Any, answered: Any) -> bool:
         return False
 
 
-def count_json(count: int) -> str:
-    """Returns a count of uses, in [1, 2^53], as JSON."""
+def count_json(count: int, field: str = "count") -> str:
+    """Returns a count of uses, in [1, 2^53], as JSON. InvalidArgument names `field`."""
     if isinstance(count, bool) or not isinstance(count, numbers.Integral) or not 1 <= count <= 2**53:
-        raise invalid("count", count, "an integer in [1, 2^53]")
+        raise invalid(field, count, "an integer in [1, 2^53]")
     return str(int(count))
 
 

@@ -82,7 +82,7 @@ class HttpTransport(SurvivesFork):
         try:
             connection.timeout = timeout
             if connection.sock is None:
-                _connect(connection)
+                _connect(connection, timeout)
             else:
                 connection.sock.settimeout(timeout)
             connection.request("POST", path, body, headers)
@@ -119,16 +119,16 @@ class _NoConnection(Exception):
     """No connection was made. The text is why."""
 
 
-def _connect(connection: http.client.HTTPConnection) -> None:
-    timeout = connection.timeout
-    connection.timeout = min(timeout, _MOST_CONNECT_SECONDS)
+def _connect(connection: http.client.HTTPConnection, timeout: float) -> None:
+    patience = min(timeout, _MOST_CONNECT_SECONDS)
+    connection.timeout = patience
     try:
         connection.connect()
         connection.sock.settimeout(timeout)
     except ssl.SSLCertVerificationError:
         raise
     except socket.timeout:
-        raise _NoConnection("no connection in %g s" % connection.timeout) from None
+        raise _NoConnection("no connection in %g s" % patience) from None
     except OSError as error:
         raise _NoConnection(error.strerror or str(error) or type(error).__name__) from None
 

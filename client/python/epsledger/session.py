@@ -1,15 +1,16 @@
 """Charging: one attempt of one training run asks the ledger before each noisy step."""
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import threading
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple, Type, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, Type, TypeVar, cast
 
 from .calibration import NoisyEvent, smallest_noise
 from .callers_words import callers_words
-from .charging import charge_until_definite, lease_until_definite
+from .charging import batch_until_definite, charge_until_definite, lease_until_definite
 from .connection import Connection
 from .errors import BudgetExhausted, CallFailed, Ended, OutcomeUnknown, Refused, invalid
 from .event_json import EventLike, count_json, event_json
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from .adapters.opacus import LedgerAccountant
 
 _PAGE_SIZE = 1_000
+_MOST_OF_A_BATCH = 1_000
 
 Batch = TypeVar("Batch")
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -91,6 +93,29 @@ class Session(OwnedByProcess):
         counts as spent. WrongProcess in a forked child."""
         with callers_words(event=event):
             return self._charge_with_id(self._next_key("step"), event_json(event), count)
+
+    def charge_all(self, uses: Iterable[Tuple[EventLike, int]]) -> Tuple[Permit, ...]:
+        """Charges all of [(event, count), ...], or none, in one commit, and returns their permits in order:
+
+            statistics, gradient = session.charge_all([(histogram, 1), (step, 10)])
+
+        1 to 1,000 of them. Errors are those of charge; Refused says what did not fit. If no try brought a decision,
+        all of them are in unknown_charges, and retry_charge asks for each alone."""
+        given = list(uses)
+        if not 1 <= len(given) <= _MOST_OF_A_BATCH:
+            raise invalid("uses", len(given), "1 to 1,000 of them")
+        described = [(event_json(event, "uses[%d].event" % at), count_json(count, "uses[%d].count" % at))
+                     for at, (event, count) in enumerate(given)]
+        self._check_open()
+        items: List[Json] = [{"chargeId": self._next_key("step"), "event": event, "count": count}
+                             for event, count in described]
+        request: Json = {"attempt": self.attempt, "mode": "ALL_OR_NOTHING", "items": items}
+        self._connection.seen_heads.add_to(request, self.name)
+        as_json = next((event for event, _ in given if isinstance(event, Mapping)), None)
+        with self._unknown_if_interrupted(items), callers_words({"items": "uses"}, event=as_json):
+            charges = batch_until_definite(self._connection, request)
+        self._connection.seen_heads.remember(self.name, charges[-1])
+        return tuple(self._permit(charge, item) for charge, item in zip(charges, items))
 
     def retry_charge(self, charge_id: str) -> Permit:
         """Asks again for a charge of unknown_charges, with its key, event and count; returns and raises as charge does.
@@ -259,23 +284,35 @@ class Session(OwnedByProcess):
             ", closed" if self._closed else ", exhausted" if self._exhausted else "")
 
     def _charge_with_id(self, charge_id: str, event: Json, count: int) -> Permit:
-        request: Json = {"attempt": self.attempt, "chargeId": charge_id, "event": event, "count": count_json(count)}
+        item: Json = {"chargeId": charge_id, "event": event, "count": count_json(count)}
+        request: Json = {"attempt": self.attempt, **item}
         self._check_open()
         self._connection.seen_heads.add_to(request, self.name)
-        try:
+        with self._unknown_if_interrupted([item]):
             charge = charge_until_definite(self._connection, request)
+        self._connection.seen_heads.remember(self.name, charge)
+        return self._permit(charge, item)
+
+    @contextlib.contextmanager
+    def _unknown_if_interrupted(self, items: List[Json]) -> Iterator[None]:
+        """Keeps the charges whose outcome is unknown after the block."""
+        try:
+            yield
         except (Refused, CallFailed) as error:
             if isinstance(error, BudgetExhausted):
                 self._exhausted = error
             raise
         except BaseException:  # an interruption too: the charge may be on its way
             with self._lock:
-                self._unknown[charge_id] = (event, count)
+                for item in items:
+                    self._unknown[item["chargeId"]] = (item["event"], int(item["count"]))
             raise
-        self._connection.seen_heads.remember(self.name, charge)
+
+    def _permit(self, charge: Json, item: Json) -> Permit:
+        count = int(item["count"])
         with self._lock:
             self._accepted_steps += count
-        return Permit(charge=charge["name"], sequence=int(charge["sequence"]), event=event, count=count)
+        return Permit(charge=charge["name"], sequence=int(charge["sequence"]), event=item["event"], count=count)
 
     def _next_key(self, kind: str) -> str:
         self._check_process()  # before the lock: another thread of the parent may have held it at the fork

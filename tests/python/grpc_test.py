@@ -1,6 +1,7 @@
 """The gRPC transport behaves as HTTP does. Skipped where grpcio or protobuf is not installed; installed_test runs it
 again with what is current."""
 import importlib
+import itertools
 import os
 import sys
 import tempfile
@@ -71,6 +72,17 @@ class Grpc(LedgerCase):
         with self.assertRaises(epsledger.BudgetExhausted):
             session.charge_all([(STEP, 1), (STEP, 1)])
         self.assertEqual(self.accepted_uses(session), 3)
+
+    def test_changes_are_told_as_over_http(self):
+        session = self.session()
+        permits = [session.step(STEP).charge for _ in range(3)]
+        for name in (session.name, session.name.split("/")[1]):
+            ours, theirs = (list(itertools.takewhile(lambda change: change.name != permits[-1], client.watch(name)))
+                            for client in (self.grpc_client, self.client))
+            self.assertEqual(ours, theirs)
+            self.assertEqual([change.name for change in ours if change.kind == "charge"], permits[:-1])
+        with self.assertRaises(epsledger.NotFound):
+            next(self.grpc_client.watch("nowhere"))
 
     def test_every_event_is_accepted_as_the_one_that_was_asked_for(self):
         session = self.session(budget=self.new_budget(cap=epsledger.Cap.no_guarantee()))

@@ -39,12 +39,13 @@ from .refusal import Refusal
 from .retry import Retry
 from .series import Series, SeriesPoint
 from .session import Session
+from .watching import Change
 
 #: The version of this package.
 __version__ = "0.1.0"
 
 __all__ = [
-    "AlreadyExists", "AttemptFenced", "Budget", "BudgetExhausted", "CallFailed", "Cap", "CellBalance", "Client",
+    "AlreadyExists", "AttemptFenced", "Budget", "BudgetExhausted", "CallFailed", "Cap", "CellBalance", "Change", "Client",
     "Ended", "EpsledgerError", "EventLike", "Guarantees", "InvalidArgument", "Lease", "LedgerBehind", "NotFound",
     "OutcomeUnknown", "Permit", "PermissionDenied", "Preview", "Provenance", "Reading", "Refusal", "Refused", "Retry",
     "Series", "SeriesPoint", "Session", "Spent", "Statement", "Unauthenticated", "Unavailable", "UsedUp", "WrongProcess",

@@ -6,7 +6,7 @@ import os
 import platform
 import socket
 from types import TracebackType
-from typing import Iterable, List, Mapping, Optional, Tuple, Type
+from typing import Iterable, Iterator, List, Mapping, Optional, Tuple, Type
 
 from .address import Address, Tls, flag_of, token_of
 from .budget import Budget, Cap, budget_name
@@ -21,6 +21,7 @@ from .preview import Preview
 from .retry import Retry
 from .session import Session
 from .transport import Json, Transport
+from .watching import Change, resource_name, watch
 
 _MOST_DESCRIPTION_BYTES = 256
 _PAGE_SIZE = 1_000
@@ -201,6 +202,19 @@ class Client:
         previews, each of which may take the server a second. Errors as Session.calibrate; NotFound if no such budget
         exists."""
         return smallest_noise(lambda described: self.preview(budget=budget, event=described, count=count), event, count)
+
+    def watch(self, name: str, *, after: int = 0) -> Iterator[Change]:
+        """Yields what happens in a budget and all below it, "people", or in a session,
+        "budgets/people/sessions/first-run", as it happens and without an end:
+
+            for change in client.watch("people"):
+                print(change)
+
+        It begins after entry `after` of the ledger, 0: with the first, and misses none: a stream that breaks is opened
+        again where it broke. NotFound if there is no such budget or session; Unavailable after an outage that is
+        longer than the time of Retry. Blocks until something happens. A thread of its own may do that: after close()
+        it ends with Ended, within 15 s."""
+        return watch(self._connection, resource_name(name), after)
 
     def call(self, method: str, request: Json) -> Json:
         """Calls any unary RPC, "AccountingService/Compute", as proto3 JSON (see proto/epsledger/v1), and repeats it

@@ -19,7 +19,8 @@ class Connection:
         self.retry = retry
         self.seen_heads = SeenHeads()
         self.closed = False
-        self._reached = False  # some call was sent
+        #: Some call was sent.
+        self.reached = False
 
     def close(self) -> None:
         """Closes the connection; calls that are under way continue."""
@@ -34,8 +35,8 @@ class Connection:
     def tries(self, method: str, request: Json) -> Tries:
         """Asks until the outcome is definite or the retries are used up."""
         tries = retry_until_definite(self.retry, lambda timeout: self.transport.call(method, request, timeout),
-                                     reached=self._reached)
-        self._reached = self._reached or tries.error is None or not tries.error.never_sent
+                                     reached=self.reached)
+        self.reached = self.reached or tries.error is None or not tries.error.never_sent
         return tries
 
     def pages(self, method: str, request: Json, field: str) -> List[Json]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 import importlib
 import pathlib
 import time
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, Generator, List, Tuple
 
 from .address import Address
 from .errors import WrongProcess, invalid
@@ -58,9 +58,7 @@ class GrpcTransport(SurvivesFork):
         return self._address.target
 
     def call(self, method: str, request: Json, timeout: float) -> Json:
-        if self._forked:
-            raise WrongProcess("gRPC does not survive a fork: start the process with multiprocessing's \"spawn\", or "
-                               "connect() with transport \"http\"")
+        self._check_not_forked()
         bound, message = self._method(method), self._messages.request(method, request)
         deadline = time.monotonic() + timeout
         if not self._connected:
@@ -68,10 +66,34 @@ class GrpcTransport(SurvivesFork):
         try:
             answer = bound(message, timeout=max(deadline - time.monotonic(), 0), metadata=self._metadata)
         except self._grpc.RpcError as error:
-            if error.code().name == "UNAVAILABLE":
-                self._connected, self._why_not = False, error.details() or "no connection"
-            raise RpcError(error.code().name, error.details() or "", self._details(error)) from None
+            raise self._failure(error) from None
         return self._messages.to_json(answer)
+
+    def watch(self, resource: str, after: int, timeout: float) -> Generator[Json, None, None]:
+        self._check_not_forked()
+        method = "SessionService/WatchSession" if "/sessions/" in resource else "BudgetService/WatchBudget"
+        if not self._connected:
+            self._connect(min(timeout, _MOST_CONNECT_SECONDS))
+        stream = self._messages.bind_stream(self._channel, method)(
+            self._messages.request(method, {"name": resource, "afterSequence": str(after)}), metadata=self._metadata)
+        try:
+            yield {}
+            for change in stream:
+                yield self._messages.to_json(change)
+        except self._grpc.RpcError as error:
+            raise self._failure(error) from None
+        finally:
+            stream.cancel()
+
+    def _check_not_forked(self) -> None:
+        if self._forked:
+            raise WrongProcess("gRPC does not survive a fork: start the process with multiprocessing's \"spawn\", or "
+                               "connect() with transport \"http\"")
+
+    def _failure(self, error: Any) -> RpcError:
+        if error.code().name == "UNAVAILABLE":
+            self._connected, self._why_not = False, error.details() or "no connection"
+        return RpcError(error.code().name, error.details() or "", self._details(error))
 
     def _connect(self, timeout: float) -> None:
         """Returns once the server has answered a call that changes nothing. If it does not, the try ends here: the
@@ -129,8 +151,15 @@ class _Messages:
 
     def bind(self, channel: Any, method: str) -> Callable[..., Any]:
         """Returns the function that calls "ChargeService/Charge"."""
+        return self._bound(channel.unary_unary, method)
+
+    def bind_stream(self, channel: Any, method: str) -> Callable[..., Any]:
+        """The same for "BudgetService/WatchBudget": the function returns the iterator of the answers."""
+        return self._bound(channel.unary_stream, method)
+
+    def _bound(self, make: Callable[..., Any], method: str) -> Callable[..., Any]:
         answer = self._class(self._descriptor(method).output_type)
-        bound: Callable[..., Any] = channel.unary_unary(
+        bound: Callable[..., Any] = make(
             "/epsledger.v1." + method, request_serializer=lambda message: message.SerializeToString(),
             response_deserializer=answer.FromString)
         return bound

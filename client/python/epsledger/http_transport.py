@@ -1,20 +1,26 @@
-"""Calls over HTTP and JSON, the unary part of the Connect protocol, with the standard library alone."""
+"""Calls over HTTP and JSON, the unary part of the Connect protocol, and streams of server-sent events, with the standard
+library alone."""
 from __future__ import annotations
 
 import collections
+import contextlib
 import http.client
 import json
 import select
 import socket
 import ssl
-from typing import Deque, Dict, List, Optional, Tuple
+import urllib.parse
+from typing import Deque, Dict, Generator, Iterator, List, Optional, Tuple
 
 from .address import Address
+from .event_stream import read_changes
 from .process import SurvivesFork
 from .transport import Json, RpcError
 
 # A firewall that drops packets gives no answer; a server that is there takes a connection much sooner.
 _MOST_CONNECT_SECONDS = 5.0
+# A stream of changes shows every 15 seconds that it is alive.
+_MOST_SILENT_SECONDS = 60.0
 
 # https://connectrpc.com/docs/protocol#error-codes; answers that are not JSON come from something in between.
 _CODE_OF_STATUS = {400: "INTERNAL", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "UNIMPLEMENTED",
@@ -45,8 +51,32 @@ class HttpTransport(SurvivesFork):
         body = json.dumps(request, separators=(",", ":"), allow_nan=False).encode()
         headers = dict(self._headers)
         headers["connect-timeout-ms"] = str(max(1, int(timeout * 1000)))
-        try:
+        with self._rpc_errors(timeout):
             status, answer = self._exchange("/epsledger.v1." + method, body, headers, timeout)
+        return _read_answer(status, answer, self._target)
+
+    def watch(self, resource: str, after: int, timeout: float) -> Generator[Json, None, None]:
+        parameter = "session" if "/sessions/" in resource else "budget"
+        path = "/v1/events?" + urllib.parse.urlencode({parameter: resource, "after": after})
+        connection = self._new_connection()
+        try:
+            with self._rpc_errors(_MOST_SILENT_SECONDS):
+                _connect(connection, timeout)
+                connection.sock.settimeout(_MOST_SILENT_SECONDS)
+                connection.request("GET", path, headers={**self._headers, "accept": "text/event-stream"})
+                response = connection.getresponse()
+                if response.status != 200:
+                    _read_answer(response.status, response.read(), self._target)
+                yield {}
+                yield from read_changes(response)
+        finally:
+            connection.close()
+
+    @contextlib.contextmanager
+    def _rpc_errors(self, timeout: float) -> Iterator[None]:
+        """Raises the errors of a connection as RpcError."""
+        try:
+            yield
         except ssl.SSLCertVerificationError as error:
             raise RpcError("FAILED_PRECONDITION", "the certificate of %s is not trusted: %s; tls_ca or "
                            "EPSLEDGER_TLS_CA names who vouches for it" % (self._target, error.verify_message)) from None
@@ -56,7 +86,6 @@ class HttpTransport(SurvivesFork):
             raise RpcError("UNAVAILABLE", "%s: %s" % (self._target, failure), never_sent=True) from None
         except (OSError, http.client.HTTPException) as error:
             raise RpcError("UNAVAILABLE", "%s: %s" % (self._target, error or type(error).__name__)) from None
-        return _read_answer(status, answer, self._target)
 
     def close(self) -> None:
         self._closed = True

@@ -79,7 +79,8 @@ class Grpc(LedgerCase):
         for name in (session.name, session.name.split("/")[1]):
             ours, theirs = (list(itertools.takewhile(lambda change: change.name != permits[-1], client.watch(name)))
                             for client in (self.grpc_client, self.client))
-            self.assertEqual(ours, theirs)
+            self.assertEqual(*([(change.sequence, change.time, change.kind, change.name, change.message.get("decision"))
+                                for change in changes] for changes in (ours, theirs)))
             self.assertEqual([change.name for change in ours if change.kind == "charge"], permits[:-1])
         with self.assertRaises(epsledger.NotFound):
             next(self.grpc_client.watch("nowhere"))

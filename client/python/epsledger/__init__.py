@@ -9,6 +9,7 @@
 
 `epsledger.events` makes events; `epsledger.aio` is the same for asyncio.
 """
+from .audits import Audit, Claim, OneRunCounts, TwoArmCounts
 from .budget import Budget, Cap, CellBalance
 from .client import Client, Provenance, connect
 from .dp_sgd import dp_sgd
@@ -45,9 +46,9 @@ from .watching import Change
 __version__ = "0.1.0"
 
 __all__ = [
-    "AlreadyExists", "AttemptFenced", "Budget", "BudgetExhausted", "CallFailed", "Cap", "CellBalance", "Change", "Client",
-    "Ended", "EpsledgerError", "EventLike", "Guarantees", "InvalidArgument", "Lease", "LedgerBehind", "NotFound",
-    "OutcomeUnknown", "Permit", "PermissionDenied", "Preview", "Provenance", "Reading", "Refusal", "Refused", "Retry",
-    "Series", "SeriesPoint", "Session", "Spent", "Statement", "Unauthenticated", "Unavailable", "UsedUp", "WrongProcess",
-    "connect", "dp_sgd",
+    "AlreadyExists", "AttemptFenced", "Audit", "Budget", "BudgetExhausted", "CallFailed", "Cap", "CellBalance",
+    "Change", "Claim", "Client", "Ended", "EpsledgerError", "EventLike", "Guarantees", "InvalidArgument", "Lease",
+    "LedgerBehind", "NotFound", "OneRunCounts", "OutcomeUnknown", "PermissionDenied", "Permit", "Preview",
+    "Provenance", "Reading", "Refusal", "Refused", "Retry", "Series", "SeriesPoint", "Session", "Spent",
+    "Statement", "TwoArmCounts", "Unauthenticated", "Unavailable", "UsedUp", "WrongProcess", "connect", "dp_sgd",
 ]

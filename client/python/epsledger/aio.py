@@ -21,6 +21,7 @@ from typing import (Any, AsyncIterable, AsyncIterator, Awaitable, Callable, Coro
                     Optional, Tuple, Type, TypeVar, Union)
 
 from . import client as blocking
+from .audits import Audit, Claim
 from .budget import Budget, Cap
 from .calibration import NoisyEvent
 from .errors import BudgetExhausted
@@ -215,6 +216,15 @@ class AsyncSession:
     async def statement(self, *, delta: Optional[float] = None) -> Statement:
         return await self._threads.run(self._session.statement, delta=delta)
 
+    async def claim(self) -> Optional[Claim]:
+        return await self._threads.run(self._session.claim)
+
+    async def record_audit(self, audit: Audit, *, source: str = "") -> Audit:
+        return await self._threads.run(self._session.record_audit, audit, source=source)
+
+    async def audits(self) -> List[Audit]:
+        return await self._threads.run(self._session.audits)
+
     def close(self) -> None:
         self._session.close()
 
@@ -262,6 +272,10 @@ class AsyncClient:
     async def calibrate(self, *, budget: str, event: NoisyEvent, count: int) -> float:
         """As Client.calibrate; `event` is called on a thread."""
         return await self._threads.run(self._client.calibrate, budget=budget, event=event, count=count)
+
+    async def audit(self, **options: Any) -> Audit:
+        """As Client.audit, with the same options."""
+        return await self._threads.run(self._client.audit, **options)
 
     async def call(self, method: str, request: Json) -> Json:
         return await self._threads.run(self._client.call, method, request)

@@ -6,9 +6,10 @@ import os
 import platform
 import socket
 from types import TracebackType
-from typing import Iterable, Iterator, List, Mapping, Optional, Tuple, Type
+from typing import Iterable, Iterator, List, Mapping, Optional, Tuple, Type, Union
 
 from .address import Address, Tls, flag_of, token_of
+from .audits import Audit, AuditMethod, Claim, OneRunCounts, TwoArmCounts, audit_request
 from .budget import Budget, Cap, budget_name
 from .calibration import NoisyEvent, smallest_noise
 from .callers_words import OF_CREATE_BUDGET, OF_OPEN, callers_words
@@ -107,7 +108,8 @@ class Client:
              neighboring_relation: RelationName = "ADD_OR_REMOVE_ONE", own_cap: Optional[Cap] = None,
              plan: Optional[Iterable[Tuple[EventLike, int]]] = None, expects: Optional[EventLike] = None,
              group: str = "", display_name: str = "", labels: Optional[Mapping[str, str]] = None,
-             provenance: Provenance = Provenance(), client_description: Optional[str] = None) -> Session:
+             claim: Optional[Claim] = None, provenance: Provenance = Provenance(),
+             client_description: Optional[str] = None) -> Session:
         """Opens the next attempt of a session, which fences all earlier ones, and creates the session first if it does
         not exist. A process that starts again, also from a checkpoint, opens a new attempt: it draws fresh noise, which
         is charged again.
@@ -125,11 +127,12 @@ class Client:
                               costs one unit. None: the most used event of the plan; without a plan the first charge
                               decides.
         group                 sessions of one hyper-parameter search share a group.
+        claim                 what the authors of the run claim about its privacy, if the session is created.
         provenance            what this attempt declares: its sampler, clip norm and library.
 
         BudgetExhausted if a plan does not fit. NotFound if no such budget exists. AlreadyExists, naming the first
-        difference, if a session of that name with other content exists. If own_cap, plan, group, display_name and
-        labels are not given, an existing session is used as it is; `expects` changes nothing then."""
+        difference, if a session of that name with other content exists. If own_cap, plan, group, display_name,
+        labels and claim are not given, an existing session is used as it is; `expects` changes nothing then."""
         relation = api_name("neighboring_relation", neighboring_relation, RELATIONS)
         if plan is not None and delta is None:
             raise invalid("delta", None, "a delta in (0, 1) for the plan")
@@ -145,6 +148,8 @@ class Client:
         for field, value in (("group", group), ("displayName", display_name), ("labels", dict(labels or {}))):
             if value:
                 wanted[field] = value
+        if claim is not None:
+            wanted["claim"] = claim.to_json()
         creation: Json = {"parent": budget_name(budget), "sessionId": session, "session": wanted}
         if expects is not None:
             creation["expects"] = event_json(expects, "expects")
@@ -202,6 +207,27 @@ class Client:
         previews, each of which may take the server a second. Errors as Session.calibrate; NotFound if no such budget
         exists."""
         return smallest_noise(lambda described: self.preview(budget=budget, event=described, count=count), event, count)
+
+    def audit(self, *, method: AuditMethod, confidence: float, delta: float = 0, member_scores: Iterable[float] = (),
+              non_member_scores: Iterable[float] = (), counts: Union[TwoArmCounts, OneRunCounts, None] = None,
+              guesses: Optional[int] = None, claimed_epsilon: Optional[float] = None,
+              events: Iterable[Tuple[EventLike, int]] = ()) -> Audit:
+        """Returns a lower bound of epsilon at `delta`, in [0, 1), from an attack on canaries; it is above the truth with
+        probability at most 1 - confidence, in (0, 1). Records nothing: see Session.record_audit.
+
+        method           TWO_ARM_THRESHOLD, TWO_ARM_GDP, ONE_RUN or ONE_RUN_F_DP (epsledger.v1.AuditCanariesRequest says
+                         what each does, with its papers).
+        member_scores, non_member_scores
+                         higher: looks more like a member. Up to 100,000 together.
+        counts           in their place: the counts of a test that was fixed before these runs.
+        guesses          with the scores of one run: their number, if it was fixed before the run.
+        claimed_epsilon  at delta, to compare with.
+        events           [(event, count), ...] that were charged, to compare with what they certify."""
+        with callers_words({"twoArmCounts": "counts", "oneRunCounts": "counts"}):
+            return Audit.from_result(self.call("AccountingService/AuditCanaries", audit_request(
+                method=method, confidence=confidence, delta=delta, member_scores=member_scores,
+                non_member_scores=non_member_scores, counts=counts, guesses=guesses, claimed_epsilon=claimed_epsilon,
+                events=events)))
 
     def watch(self, name: str, *, after: int = 0) -> Iterator[Change]:
         """Yields what happens in a budget and all below it, "people", or in a session,

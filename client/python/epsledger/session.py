@@ -8,6 +8,7 @@ import threading
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, Type, TypeVar, cast
 
+from .audits import Audit, Claim
 from .calibration import NoisyEvent, smallest_noise
 from .callers_words import callers_words
 from .charging import batch_until_definite, charge_until_definite, lease_until_definite
@@ -248,6 +249,25 @@ class Session(OwnedByProcess):
         """Returns how many single uses of `event` fit now under every cap on the way up, up to 2^53. Not a promise:
         others may charge in between."""
         return self.preview(event).steps_that_fit
+
+    def claim(self) -> Optional[Claim]:
+        """Returns what the authors of the run claim about its privacy; None if they claim nothing."""
+        found = self._connection.call("SessionService/GetSession", {"name": self.name}).get("claim")
+        return Claim.from_json(found) if found else None
+
+    def record_audit(self, audit: Audit, *, source: str = "") -> Audit:
+        """Records the result of Client.audit in the ledger, beside what is claimed and certified, and returns it as it is
+        recorded. `source` says which attack, and where its scores are, in up to 256 bytes. The statement shows it. The
+        ledger cannot repeat an audit. Recording the newest audit again changes nothing."""
+        with callers_words({r"audit\.": ""}):
+            answer = self._connection.call("SessionService/RecordAudit", {
+                "session": self.name, "audit": audit.to_json(source)})
+        return Audit.from_json(answer["audits"][-1])
+
+    def audits(self) -> List[Audit]:
+        """Returns the newest 100 audits that were recorded, oldest first."""
+        answer = self._connection.call("SessionService/GetSession", {"name": self.name})
+        return [Audit.from_json(audit) for audit in answer.get("audits", [])]
 
     def _end_loop(self, refusal: Refusal) -> None:
         """For adapters: the loop ends here, because the next step would be refused."""

@@ -38,8 +38,8 @@ class Unreachable(unittest.TestCase):
         retry = epsledger.Retry(call_timeout=600, overall_timeout=600, first_contact_timeout=0.5)
         with mock.patch.object(http_transport, "_MOST_CONNECT_SECONDS", 0.2), BlackHole() as hole, \
                 epsledger.connect(address="http://" + hole.address, retry=retry) as client:
-            self.assert_nothing_is_unknown(client, "no connection in 0.2 s")
-            with self.assertRaisesRegex(epsledger.Unavailable, "no connection in 0.2 s"):
+            self.assert_nothing_is_unknown(client, "no connection in 0[.][012]")
+            with self.assertRaisesRegex(epsledger.Unavailable, "no connection in 0[.][012]"):
                 client.budgets()
 
     def test_a_connection_is_given_up_after_as_long_as_the_first_contact_may_take(self):

@@ -18,7 +18,7 @@ CLI::Option* AddDataDir(CLI::App& app, std::string& data_dir, const char* help,
 CLI::Option* AddPostgres(CLI::App& app, StorePlace& place, Variables variables) {
   CLI::Option* postgres =
       app.add_option("--postgres", place.postgres,
-                     "Of many servers: a PostgreSQL 15 or later, as libpq's connection string "
+                     "For many servers: a PostgreSQL 15 or later, as libpq's connection string "
                      "(postgresql://user@host:5432/epsledger)");
   CLI::Option* password_file =
       app.add_option("--postgres-password-file", place.postgres_password_file,
@@ -114,7 +114,7 @@ void AddLogFlags(CLI::App& app, Flags& flags) {
       ->envname("EPSLEDGERD_ACCESS_LOG");
   app.add_option(
          "--access-log-sample", flags.access_log_sample,
-         "Of single charges that were accepted, one in so many gets a line; all else always")
+         "One in so many of the accepted single charges gets a line; every other call gets one")
       ->envname("EPSLEDGERD_ACCESS_LOG_SAMPLE")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
@@ -213,7 +213,7 @@ void AddAccessFlags(CLI::App& app, Flags& flags) {
 
 // `--help` shows the flags in this order.
 void AddFlags(CLI::App& app, Flags& flags) {
-  AddPlace(app, flags.store, "Of one server: where the ledgers are kept; created if missing",
+  AddPlace(app, flags.store, "For one server: where the ledgers are kept; created if missing",
            Variables::kRead);
   AddStatementFlags(app, flags);
   AddHeadFlags(app, flags);
@@ -253,7 +253,7 @@ void AddToken(CLI::App& app, Flags& flags) {
   token->require_subcommand(1);
   const auto add = [&](const char* name, const char* what, TokenTask task) {
     CLI::App* command = token->add_subcommand(name, what);
-    AddPlace(*command, flags.store, "Of a server that is stopped: where its ledgers are kept",
+    AddPlace(*command, flags.store, "Where a server that is stopped keeps its ledgers",
              Variables::kRead);
     command->add_option("--tenant", flags.token.tenant,
                         "Whose; if not said, of the tenant without a name");
@@ -318,7 +318,8 @@ void AddLedger(CLI::App& app, LedgerCommand& flags) {
       "--public-key", flags.public_keys,
       "With --heads: the 64 digits of the key that signed it, as `epsctl server info` "
       "shows it, and of those before it; otherwise statement.key in the data directory");
-  AddPlace(*verify, flags.place, "Of a server that is stopped", Variables::kIgnored);
+  AddPlace(*verify, flags.place, "The data directory of a server that is stopped",
+           Variables::kIgnored);
 
   CLI::App* import =
       add("import", "Makes a new data directory from an export file, verifying it", Verb::kImport);
@@ -329,7 +330,8 @@ void AddLedger(CLI::App& app, LedgerCommand& flags) {
   CLI::App* to_file = add("export", "Writes a ledger to a file that checks itself", Verb::kExport);
   to_file->add_option("budget", flags.budget, "The root budget")->required();
   to_file->add_option("file", flags.file, "What to write")->required();
-  AddPlace(*to_file, flags.place, "Of a server that is stopped", Variables::kIgnored);
+  AddPlace(*to_file, flags.place, "The data directory of a server that is stopped",
+           Variables::kIgnored);
 
   CLI::App* accept =
       add("accept-loss",
@@ -338,7 +340,8 @@ void AddLedger(CLI::App& app, LedgerCommand& flags) {
           Verb::kAcceptLoss);
   accept->add_option("--reason", flags.reason, "What happened, for the auditor; kept in it")
       ->required();
-  AddDataDir(*accept, flags.place.data_dir, "Of a server that is stopped", Variables::kIgnored)
+  AddDataDir(*accept, flags.place.data_dir, "The data directory of a server that is stopped",
+             Variables::kIgnored)
       ->required();
 
   CLI::App* migrate = add("migrate",
@@ -350,7 +353,8 @@ void AddLedger(CLI::App& app, LedgerCommand& flags) {
       ->required()
       ->check(CLI::IsMember({"postgres", "sqlite"}));
   AddDataDir(*migrate, flags.place.data_dir,
-             "Of a server that is stopped, or that holds no ledger yet", Variables::kIgnored)
+             "The data directory of a server that is stopped, or that holds no ledger yet",
+             Variables::kIgnored)
       ->required();
   AddPostgres(*migrate, flags.place, Variables::kIgnored)->required();
 }

@@ -37,7 +37,7 @@ absl::StatusOr<ApproximateDpParameters> SumOf(const MechanismEvent& event, const
   return sum;
 }
 
-// Of a sample that holds each record with probability q at most.
+// `inner` on a sample that holds each record with probability q at most.
 absl::StatusOr<ApproximateDpParameters> SampledOf(const MechanismEvent& inner, double q,
                                                   const Setting& setting, Accountant asked_by) {
   ASSIGN_OR_RETURN(const ApproximateDpParameters whole, SumOf(inner, setting, asked_by));

@@ -3,11 +3,11 @@
 
 namespace epsledger::accounting {
 
-// A sum that keeps the rounding errors of its additions and adds them at the end. Of n terms x_i
-// whose partial sums are at most S in size, value() is off by at most u |sum| + 2 (n u)^2 S, u =
-// 2^-53: each addition's error is known exactly ([Knuth97] 4.2.2 Thm B) and at most u S, and the
-// sum of n of them is off by at most n u (n u S). Of n <= 2^20 terms that are not negative: 2 u of
-// the sum.
+// A sum that keeps the rounding errors of its additions and adds them at the end. After n terms
+// x_i whose partial sums are at most S in size, value() is off by at most u |sum| + 2 (n u)^2 S, u
+// = 2^-53: each addition's error is known exactly ([Knuth97] 4.2.2 Thm B) and at most u S, and the
+// sum of n of them is off by at most n u (n u S). If n <= 2^20 and no term is negative, value() is
+// off by at most 2 u of the sum.
 class CompensatedSum {
  public:
   void Add(double x) {

@@ -189,7 +189,7 @@ absl::StatusOr<DirectedProfiles> SampledWithoutReplacementProfiles(
     }
   }
   ASSIGN_OR_RETURN(const ProfilePtr replaced, ReplacedInSample(event, inner, setting, 1, asked_by));
-  // Rounded up: delta grows with q. Of n + 1 records each is in the sample with less.
+  // Rounded up: delta grows with q. With n + 1 records each is in the sample with less.
   const double q = std::min(1.0, RoundUp(static_cast<double>(sampled.sample_size) /
                                          static_cast<double>(sampled.dataset_size)));
   return InThePlaceOfAnother(replaced, setting, q);

@@ -33,8 +33,8 @@ absl::StatusOr<DirectedProfiles> SampledWithReplacementProfiles(
     int64_t group_size, Accountant asked_by);
 
 // truncatedPoissonSampled, every relation: poissonSampled where the batch has room for one more
-// record, and a replaced record where it is full. Of a batch above max_batch_size a uniformly
-// random max_batch_size records are kept.
+// record, and a replaced record where it is full. A batch above max_batch_size keeps
+// max_batch_size of its records, chosen uniformly at random.
 absl::StatusOr<DirectedProfiles> TruncatedPoissonSampledProfiles(
     const MechanismEvent& event, const TruncatedPoissonSampled& sampled, const Setting& setting,
     int64_t group_size, Accountant asked_by);

@@ -14,7 +14,7 @@ namespace {
 
 // Below this epsilon only 1 - e^epsilon <= delta <= 1 is used: 1 - e^-600 is 1 as a double.
 constexpr double kSmallestEpsilon = -600;
-// Of tiny outcomes (FinitePair) less than this is left under Q at the epsilons above.
+// Tiny outcomes (FinitePair) leave less than this under Q at the epsilons above.
 constexpr double kTinyTail = 1e-285;
 // Ratios of logarithms this near to whole numbers are on one lattice: a hint, not a bound.
 constexpr double kSpacingTolerance = 1e-9;

@@ -44,10 +44,10 @@ class PoissonSampledRenyi {
 // holds under every neighboring relation (README, "Sampling cannot hurt").
 double SamplingConvexityRenyi(double order, double inner, double q);
 
-// Of one of two pairs, chosen with the same probability on both sides and not told: M is jointly
-// convex, so M <= (1 - w) M_first + w M_second, at every w of the interval. Returns log of that /
-// (a - 1), rounded up, from M - 1, so that it keeps its digits near 0; at most the larger one.
-// order in (1, inf), second_weight in [0, 1].
+// The divergence of one of two pairs, where the choice has the same probability on both sides and
+// is not told: M is jointly convex, so M <= (1 - w) M_first + w M_second, at every w of the
+// interval. Returns log of that / (a - 1), rounded up, from M - 1, so that it keeps its digits near
+// 0; at most the larger one. order in (1, inf), second_weight in [0, 1].
 double MixtureRenyi(double order, double first, double second, Bounds second_weight);
 
 // Any epsilon-DP mechanism on a Poisson sample: the sampled binary randomized response, which

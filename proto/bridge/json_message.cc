@@ -38,8 +38,8 @@ std::string Wanted(std::string_view type) {
 }
 
 // The reader of protobuf says "(events[0].event) gausian: Cannot find field." and "(accountant):
-// invalid value "FOO" for type type.googleapis.com/epsledger.v1.Accountant.Kind". Of any other
-// wording only the first line is passed on, unchanged.
+// invalid value "FOO" for type type.googleapis.com/epsledger.v1.Accountant.Kind". Any other
+// wording is passed on unchanged, its first line only.
 absl::Status Readable(std::string said) {
   said = said.substr(0, said.find('\n'));
   std::string place;

@@ -44,7 +44,7 @@ TEST(RenyiOrder, OneIsTheKullbackLeiblerDivergence) {
   ExpectJustAbove(
       DivergenceOf(Zcdp{0.1, 0.2}, 1, 1, NeighboringRelation::kAddOrRemoveOne, Accountant::kZcdp),
       0.3);
-  // Of a sampled Gaussian, by quadrature: E_P[log g], g = 1 - q + q e^{t/s - 1/(2 s^2)}.
+  // A sampled Gaussian, by quadrature: E_P[log g], g = 1 - q + q e^{t/s - 1/(2 s^2)}.
   const double q = 0.3;
   const double s = 0.8;
   double remove = 0;

@@ -111,7 +111,7 @@ class Published(unittest.TestCase):
         for row, answer in zip(asked, answers):
             with self.subTest(row["id"]):
                 self.assertNotIn("error", answer)
-                # Of rho-zCDP the divergence at order 2 is 2 rho.
+                # The divergence of rho-zCDP at order 2 is 2 rho.
                 scale = 0.5 if row["published"]["epsilon"] is None else 1
                 for side in ("lower", "upper"):
                     got, written = scale * float(answer.get(side, 0)), row["answer"][side] or 0

@@ -33,7 +33,7 @@ class DatabaseRole(unittest.TestCase):
                      PGPORT=str(self.cluster.port), POSTGRES_USER="postgres", EPSLEDGER_PASSWORD_FILE=password))
 
     def ask_for_passwords(self):
-        """Of the role, as the image does of everybody from another machine."""
+        """The role needs its password, as the image demands of everybody from another machine."""
         rules = os.path.join(self.cluster.data_folder, "pg_hba.conf")
         with open(rules, encoding="utf-8") as stream:
             others = stream.read()

@@ -141,7 +141,7 @@ class Migration(unittest.TestCase):
         self.assertIn("budgets/many: verified", verified.stdout)
 
     def hashes(self, text):
-        """Of the report, as base64: that is how the protocol writes bytes."""
+        """The hashes of the report as base64: that is how the protocol writes bytes."""
         return [base64.b64encode(bytes.fromhex(digits)).decode() for digits in re.findall("head ([0-9a-f]{64})", text)]
 
     def test_a_crash_between_retiring_the_source_and_opening_the_database(self):

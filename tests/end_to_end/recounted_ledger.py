@@ -116,7 +116,7 @@ _ENTRIES = {
 
 
 def digest_of(event):
-    """Of an event as proto3 JSON, what the ledger keeps of one that it refused: SHA-256 of its encoding."""
+    """The SHA-256 of the encoding of an event (proto3 JSON): what the ledger keeps of one that it refused."""
     return hashlib.sha256(_encoded(event)).digest()
 
 
@@ -222,7 +222,7 @@ class RecountedLedger:
         return [self._below(budget, budget_id, cell) for cell in range(len(budget.filter["cells"]))]
 
     def lives(self, budget_id):
-        """Of each cell, whether what is spent there is within its cap."""
+        """Whether what is spent is within the cap, for each cell."""
         return [spent <= cell["cap"] for spent, cell in zip(self.spent(budget_id), self._cells(budget_id))]
 
     def fits(self, budget_id, spent):
@@ -288,7 +288,7 @@ class RecountedLedger:
         return 0 if INFINITE in (everyone, part) else max(0, (budget.filter["cells"][cell]["cap"] - part) // UNIT)
 
     def cost(self, budget, session, event, gate, count):
-        """Of `count` uses, cell by cell. The server sums the reserve of single uses in doubles, rounded up: a few last
+        """The cost of `count` uses, cell by cell. The server sums the reserve of single uses in doubles, rounded up: a few last
         bits more than here."""
         described, unit_costs, prices = event
         costs = [min(unit * count, INFINITE) for unit in unit_costs[gate]]

@@ -244,7 +244,7 @@ class KilledLedger(UnitsTest):
 
     @classmethod
     def spend_until_left(cls, client, budget, left):
-        """Of the reference, in charges that fit, so that there are both: what still fits, and what does not."""
+        """Charges uses of the reference that fit, so that some more still fit and others do not."""
         session = client.open(session="the-rest", budget=budget, delta=DELTA)
         for at in range(1, 100):
             reference = client.budget(budget).cap.reference or STEP.to_json()

@@ -23,7 +23,7 @@ NORMAL = statistics.NormalDist()
 
 
 def gaussian_delta(mu, epsilon):
-    """Of a mu-GDP mechanism (Balle and Wang 2018, theorem 8)."""
+    """The delta of a mu-GDP mechanism (Balle and Wang 2018, theorem 8)."""
     def phi(x):
         return math.erfc(-x / math.sqrt(2)) / 2
     return phi(mu / 2 - epsilon / mu) - math.exp(epsilon) * phi(-mu / 2 - epsilon / mu)

@@ -21,7 +21,7 @@ class Readme(unittest.TestCase):
         with open(README, encoding="utf-8") as stream:
             text = stream.read()
         blocks = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-        commands = re.findall(r"^    epsctl (.*)$", text, re.MULTILINE)
+        commands = re.findall(r"^    epsctl (.*)$", text.replace("\\\n", ""), re.MULTILINE)
         self.assertEqual(len([line for line in blocks[0].splitlines() if line]), 6)
         if os.path.isdir(ACCOUNTING):
             sys.path.insert(0, ACCOUNTING)

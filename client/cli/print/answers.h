@@ -22,8 +22,8 @@ namespace epsledger::cli {
 // A full name: people see its short form.
 Cell NameCell(const std::string& name);
 
-// People see `spent` below the rest; it may be empty. Of the cells they see the one that counts:
-// the fullest if all must have room, otherwise the one with the most room. -o wide has all.
+// People see `spent` below the rest; it may be empty. They see the cell that counts: the fullest
+// if all must have room, otherwise the one with the most room. -o wide has all.
 void PrintBudget(Invocation& invocation, const v1::Budget& budget, const std::string& spent = "");
 void PrintBudgets(Invocation& invocation, const std::vector<const v1::Budget*>& budgets);
 // The first is the root of the others. People see the branches.

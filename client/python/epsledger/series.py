@@ -19,7 +19,7 @@ class SeriesPoint:
     steps: int
     #: None if no accountant knows an event of the session.
     epsilon: Optional[float]
-    #: Of the charge that the step belongs to; None at 0 steps and for steps that are still ahead.
+    #: When the charge was made that the step belongs to; None at 0 steps and for steps that are still ahead.
     time: Optional[datetime.datetime]
 
     @classmethod

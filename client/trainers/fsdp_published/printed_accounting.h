@@ -102,7 +102,7 @@ class PrintedAccountant {
 
  private:
   double delta_;
-  // Of one step, at whole orders from 1 on.
+  // The moments of one step, at whole orders from 1 on.
   std::vector<double> row_moments_;
   std::vector<double> release_moments_;
 };

@@ -21,7 +21,7 @@ constexpr double kStep = 1e-9;
 // The gradients of the two arms.
 struct ArmGradients {
   Eigen::VectorXd canary;
-  // Of the record in the place of the canary; empty: there is none.
+  // That of the record in the place of the canary; empty: there is none.
   Eigen::VectorXd other;
 };
 

@@ -51,7 +51,7 @@ double McpValue(const McpPenalty& penalty, double t);
 //       0                                              if |s| <= lambda sqrt(shape * step)
 //       s                                              otherwise
 //
-// Of two equally good minimizers it returns 0, so that the map is a function of its arguments
+// If two minimizers are equally good it returns 0, so that the map is a function of its arguments
 // alone. Always |t| <= |s|, and t is never of the opposite sign. s = +-inf returns s; NaN returns
 // NaN.
 //

@@ -210,7 +210,7 @@ TEST(TruncatedPoissonSampledProfiles, AreThoseOfPoissonSamplingWhereNoBatchIsCut
   }
 }
 
-// Of a full data set every batch holds max_batch_size records.
+// If every record is drawn, every batch holds max_batch_size records.
 TEST(TruncatedPoissonSampledProfiles, AreThoseOfAFixedSizeWhereEveryRecordIsDrawn) {
   const MechanismEvent inner = Gaussian{1};
   const auto cut = Batches(TruncatedPoissonSampled{1, 5, 50, NestedEvent(inner)},

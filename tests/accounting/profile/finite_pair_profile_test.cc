@@ -58,7 +58,7 @@ DominatingPair RandomPair(uint64_t seed, int size, double missing) {
   return pair;
 }
 
-// Of laws whose sums are rounded at 512 bits.
+// The laws have sums that are rounded at 512 bits.
 Real AtMostOne(const Real& delta) { return Real(1) < delta ? Real(1) : delta; }
 
 void ExpectIsThePair(const DominatingPair& event, const char* what) {
@@ -81,7 +81,7 @@ void ExpectIsThePair(const DominatingPair& event, const char* what) {
     EXPECT_TRUE(Real(point.delta.lower) <= DeltaTruth(outcomes, epsilon + 1e-3)) << epsilon;
     EXPECT_TRUE(AtMostOne(DeltaTruth(outcomes, epsilon - 1e-3)) <= Real(point.delta.upper))
         << epsilon;
-    // Of a tiny outcome only the upper end knows.
+    // Only the upper end knows of a tiny outcome.
     if (epsilon > -600 && !FinitePairOf(event).has_tiny) {
       EXPECT_LE(std::exp(log_delta.upper) - std::exp(log_delta.lower), 3e-14) << epsilon;
     }

@@ -143,7 +143,8 @@ TEST(ProfilesOf, ReplacedRecordsUnderSamplingHaveTheirPairs) {
     const Bounds exact = poisson->remove->LogDelta(epsilon);
     EXPECT_NEAR(std::exp(exact.upper), truth, 1e-6) << epsilon;
     EXPECT_NEAR(std::exp(exact.lower), truth, 1e-6) << epsilon;
-    // Of a fixed size another record takes the place: (1-q) N(-1) + q N(1) against N(-1).
+    // In a batch of a fixed size another record takes the place: (1-q) N(-1) + q N(1) against
+    // N(-1).
     if (epsilon >= 0) {
       double other = 0;
       for (double t = -12; t < 12; t += h) {

@@ -13,7 +13,7 @@ namespace epsledger::accounting {
 namespace {
 
 constexpr double kBatchOrders[] = {1.3, 2.0, 3.7, 8.0};
-// Of a sum over the grid: Laplace densities have a kink.
+// The error of a sum over the grid: Laplace densities have a kink.
 constexpr double kGridSlack = 3e-5;
 constexpr NeighboringRelation kBatchRelations[] = {NeighboringRelation::kAddOrRemoveOne,
                                                    NeighboringRelation::kReplaceOne,
@@ -127,7 +127,7 @@ TEST(MixtureRenyi, IsTheLogarithmOfTheMixedMoments) {
     }
     EXPECT_EQ(MixtureRenyi(order, 0, 0, {0.5, 0.5}), 0);
     EXPECT_NEAR(MixtureRenyi(order, 1e-18, 0, {0.5, 0.5}), 5e-19, 1e-30);
-    // Of weights that are not known exactly the worse one counts.
+    // If the weights are not known exactly, the worse one counts.
     EXPECT_EQ(MixtureRenyi(order, 1, 2, {0.2, 0.4}), MixtureRenyi(order, 1, 2, {0.4, 0.4}));
     EXPECT_EQ(MixtureRenyi(order, 2, 1, {0.2, 0.4}), MixtureRenyi(order, 2, 1, {0.2, 0.2}));
     EXPECT_EQ(MixtureRenyi(order, 1, INFINITY, {0.2, 0.4}), INFINITY);

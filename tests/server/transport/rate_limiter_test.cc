@@ -55,7 +55,7 @@ TEST(RateLimiter, WhatIsCountedAfterwardsIsPaidOffToo) {
   EXPECT_FALSE(rates.HasPaid("a", kStart + milliseconds(3'990)));
   EXPECT_TRUE(rates.HasPaid("a", kStart + milliseconds(4'010)));
   EXPECT_TRUE(rates.HasPaid("b", kStart));
-  // Of who is not remembered: what all such took.
+  // A caller who is not remembered is charged what all such callers took.
   RateLimiter few({.burst = 10, .per_second = 1, .keys = 1});
   few.Count("a", kStart, 1);
   few.Count("b", kStart, 15);

@@ -152,7 +152,7 @@ export function tradeOffSummary(bounds: readonly AttackBounds[]): string {
   if (words.length === 0) return 'No points.';
   const isApproximation = bounds.some((bound) => bound.isApproximation);
   return (
-    `Of the members of the training data, any attack catches ${isApproximation ? 'about' : 'at most'} ` +
+    `Among the members of the training data, any attack catches ${isApproximation ? 'about' : 'at most'} ` +
     `${words.slice(0, -1).join(', ')}${words.length > 1 ? ' and ' : ''}${words.at(-1)}` +
     `${isApproximation ? ': an approximation, not a bound' : ''}.`
   );

@@ -14,7 +14,7 @@
 namespace epsledger::trainers::istdp {
 namespace {
 
-// Of the logistic loss with rows of norm 1.
+// The logistic loss with rows of norm 1.
 constexpr Backtracking kUnitRows{.lipschitz_constant = 0.25};
 
 TEST(SufficientStep, IsTheRootOfTheConditionAndBelowOneOverL) {

@@ -85,10 +85,6 @@ BothTails TailsAt(double q, int64_t trials, int64_t successes) {
 
 }  // namespace
 
-Bounds BinomialTailBounds(double q, int64_t trials, int64_t successes) {
-  return TailsAt(q, trials, successes).at_least;
-}
-
 TruncatedBatch TruncateBatch(double q, int64_t others, int64_t capacity) {
   const auto n = static_cast<double>(others);
   const auto b = static_cast<double>(capacity);

@@ -28,10 +28,6 @@ struct TruncatedBatch {
 // 20,000 terms of a few ns.
 TruncatedBatch TruncateBatch(double q, int64_t others, int64_t capacity);
 
-// Bounds on P[Binomial(trials, q) >= successes]. q in (0, 1], trials in [0, 2^53]; successes <= 0
-// gives {1, 1}.
-Bounds BinomialTailBounds(double q, int64_t trials, int64_t successes);
-
 }  // namespace epsledger::accounting
 
 #endif  // EPSLEDGER_ACCOUNTING_CLASSICAL_TRUNCATED_BATCH_H_

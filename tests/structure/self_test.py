@@ -8,6 +8,7 @@ import unittest
 
 import arrows
 import built_sources
+import called_functions
 import circles
 import cited_titles
 import compose_file
@@ -285,6 +286,32 @@ class UsedHeaders(Trees):
     def test_an_exception_that_is_none_any_more(self):
         header = next(iter(used_headers.EXCEPTIONS))
         self.only_rule(used_headers.check, {header: "", "client/b.cc": '#include "%s"\n' % header}, "used-exception")
+
+
+class CalledFunctions(Trees):
+    A = {"server/core/a.h": "class A {\n public:\n  static absl::StatusOr<A> Make(int n);\n};\n",
+         "server/core/a.cc": "absl::StatusOr<A>\nA::Make(int n) { return A(); }\n"}
+
+    def rule_of(self, **files):
+        return self.rules(called_functions.check, dict(self.A, **files))
+
+    def test_a_function_that_tests_alone_call(self):
+        self.only_rule(called_functions.check, dict(self.A, **{"tests/a_test.cc": "auto a = A::Make(1);\n"}),
+                       "uncalled-function")
+
+    def test_a_function_that_the_product_calls(self):
+        for call in ("const auto a = A::Make(1);", "return A::Make(1);", "  use(&A::Make);", "Make(2);"):
+            self.assertEqual(self.rule_of(**{"server/b.cc": "void F() {\n%s\n}\n" % call}), [], call)
+
+    def test_what_a_library_calls(self):
+        self.assertEqual(self.rule_of(**{"server/core/a.h": "  void Finish(\n      bool ok) override;\n"}), [])
+
+    def test_public_headers_are_for_others(self):
+        self.assertEqual(self.rules(called_functions.check, {"client/cpp/include/epsledger/a.h": "int Make();\n"}), [])
+
+    def test_an_exception_that_is_none_any_more(self):
+        name = sorted(called_functions.EXCEPTIONS)[0]
+        self.only_rule(called_functions.check, {"server/b.cc": "int n = %s(1);\n" % name}, "called-exception")
 
 
 class Circles(Trees):

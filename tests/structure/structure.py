@@ -9,6 +9,7 @@ import sys
 
 import arrows
 import built_sources
+import called_functions
 import circles
 import cited_titles
 import containers
@@ -27,6 +28,7 @@ CHECKS = {
     "links": links.check,
     "sources_are_built": built_sources.check,
     "headers_are_used": used_headers.check,
+    "functions_are_called": called_functions.check,
     "cited_titles": cited_titles.check,
     "file_shape": file_shape.check,
     "vendored_files": vendored_files.check,

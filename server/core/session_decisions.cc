@@ -86,36 +86,27 @@ std::optional<UnitPrices::Charge> PlanUnits(const SessionSpec& spec, const Gate&
   return cheapest;
 }
 
-}  // namespace
+// Returns OK if the command asks for the session that exists.
+absl::Status CheckSame(const CreateSession& command, const SessionSpec& existing) {
+  SessionSpec asked = command.spec;
+  if (command.any_filter && asked.own_cap.has_value() && existing.own_cap.has_value()) {
+    TakeFilterOf(*existing.own_cap, &*asked.own_cap);
+  }
+  const std::string difference = FirstDifference(existing, asked);
+  if (difference.empty()) return absl::OkStatus();
+  return absl::AlreadyExistsError(absl::StrFormat("budgets/%s/sessions/%s exists with another %s",
+                                                  asked.budget_id, asked.id, difference));
+}
 
-absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CreateSession& command,
-                                                  const Pricing* pricing) const {
-  const SessionSpec& spec = command.spec;
-  const SessionName name{.budget_id = spec.budget_id, .session_id = spec.id};
-  const BudgetState* budget = FindBudget(spec.budget_id);
-  if (budget == nullptr) {
-    return absl::NotFoundError(
-        absl::StrFormat("budgets/%s: there is no such budget", spec.budget_id));
-  }
-  if (const SessionState* existing = FindSession(name)) {
-    SessionSpec asked = spec;
-    if (command.any_filter && asked.own_cap.has_value() && existing->spec.own_cap.has_value()) {
-      TakeFilterOf(*existing->spec.own_cap, &*asked.own_cap);
-    }
-    const std::string difference = FirstDifference(existing->spec, asked);
-    if (difference.empty()) {
-      return Decision{SessionOutcome{.session = name, .created = false, .refusal = {}}, {}};
-    }
-    return absl::AlreadyExistsError(absl::StrFormat("budgets/%s/sessions/%s exists with another %s",
-                                                    spec.budget_id, spec.id, difference));
-  }
-  if (budget->spec.relation != spec.relation) {
+// Returns OK if a session with these settings may be created below the budget.
+absl::Status CheckNewSession(const SessionSpec& spec, const BudgetSpec& budget) {
+  if (budget.relation != spec.relation) {
     return absl::FailedPreconditionError(absl::StrFormat(
         "session.neighboringRelation: got %s, want %s as in budgets/%s",
-        accounting::Name(spec.relation), accounting::Name(budget->spec.relation), spec.budget_id));
+        accounting::Name(spec.relation), accounting::Name(budget.relation), spec.budget_id));
   }
   const bool declared = spec.mode == SessionMode::kDeclared;
-  if (!declared && std::holds_alternative<TradeOffCurveCap>(budget->spec.cap)) {
+  if (!declared && std::holds_alternative<TradeOffCurveCap>(budget.cap)) {
     return absl::FailedPreconditionError(absl::StrFormat(
         "session.mode: got ADAPTIVE, want DECLARED: the cap of budgets/%s is a trade-off curve, "
         "which no filter keeps",
@@ -132,6 +123,96 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CreateSession& command,
         "session.ownCap: got noGuarantee, want noOwnCap: only a budget can say that it promises "
         "nothing");
   }
+  return absl::OkStatus();
+}
+
+// Adds the entries of an ADAPTIVE session: its creation, and the reference of its own cap if it is
+// expected to charge one event most. Adds missing prices to `wanted`.
+absl::Status CreateAdaptive(SessionCreated created, const accounting::MechanismEvent* expected,
+                            const Pricing* pricing, PricesWanted* wanted,
+                            std::vector<EntryBody>* entries) {
+  const SessionSpec spec = created.spec;
+  const int64_t number = created.session_number;
+  if (!spec.own_cap.has_value()) {
+    entries->push_back(std::move(created));
+    return absl::OkStatus();
+  }
+  if (std::holds_alternative<TradeOffCurveCap>(*spec.own_cap)) {
+    return absl::InvalidArgumentError(
+        "session.ownCap: got tradeOffCurve, want a currency with a filter: an ADAPTIVE session "
+        "cannot be held to a trade-off curve");
+  }
+  ASSIGN_OR_RETURN(accounting::Filter filter, FilterFor(*spec.own_cap, "session.ownCap"));
+  CellFilter own_filter = CellFilter::From(filter);
+  created.own_filter = own_filter;
+  entries->push_back(std::move(created));
+  const Gate own{.budget_id = spec.budget_id,
+                 .session_id = spec.id,
+                 .balance = Balance(std::move(own_filter)),
+                 .cap = &*spec.own_cap};
+  if (expected == nullptr || !own.balance.CanFixReference()) return absl::OkStatus();
+  const std::shared_ptr<const UnitReference> reference =
+      FindReference(own, spec.relation, *expected, /*suggested=*/false, nullptr, pricing, wanted);
+  if (reference != nullptr) entries->push_back(EntryOf(*reference, "", number));
+  return absl::OkStatus();
+}
+
+// Composes the plan of a DECLARED session and sets its cost at every gate, the first of which is
+// that of the session's budget. Returns the refusal of the first gate that has no room. Adds
+// missing prices to `wanted`: the charge is not complete then.
+absl::StatusOr<std::optional<Refusal>> ChargePlan(const CreateSession& command,
+                                                  const std::vector<Gate>& gates,
+                                                  const Pricing* pricing, PricesWanted* wanted,
+                                                  std::optional<PlanCharge>* plan_charge) {
+  const SessionSpec& spec = command.spec;
+  RETURN_IF_ERROR(CheckDistinct(spec.plan));
+  std::optional<PlanComposition> composed_now;
+  PlanComposition& plan =
+      command.composition != nullptr ? *command.composition : composed_now.emplace(spec);
+  ASSIGN_OR_RETURN(accounting::Guarantee composed, plan.At(spec.plan_delta));
+  RETURN_IF_ERROR(CheckOwnCap(spec, plan));
+  PlanCharge charge{.epsilon = *composed.upper, .theorem = composed.theorem, .costs = {}};
+  if (std::isinf(charge.epsilon) && std::holds_alternative<NoGuaranteeCap>(*gates.front().cap)) {
+    return absl::FailedPreconditionError(
+        "session.plan: no finite epsilon is proven of it: charge it in an ADAPTIVE session");
+  }
+  std::vector<std::optional<UnitPrices::Charge>> in_units;
+  for (const Gate& gate : gates) in_units.push_back(PlanUnits(spec, gate, pricing, wanted));
+  for (const Gate& gate : gates) {
+    charge.costs.push_back(PlanCosts(spec, plan, charge.epsilon, *gate.cap, gate.balance.filter(),
+                                     gate.IsCrossed(), pricing, wanted));
+  }
+  if (!wanted->empty()) return std::optional<Refusal>();
+  for (size_t i = 0; i < gates.size(); ++i) {
+    const Gate& gate = gates[i];
+    std::vector<Cost>& costs = charge.costs[i];
+    if (in_units[i].has_value()) {
+      const size_t units = *UnitsCellOf(gate.balance.filter());
+      costs[units] = CostOfUnits(in_units[i]->units);
+      costs[units + 1] = Cost::RoundUp(in_units[i]->reserve);
+    }
+    if (!gate.Fits(costs)) return std::optional<Refusal>(RefusalBy(gate, costs));
+  }
+  *plan_charge = std::move(charge);
+  return std::optional<Refusal>();
+}
+
+}  // namespace
+
+absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CreateSession& command,
+                                                  const Pricing* pricing) const {
+  const SessionSpec& spec = command.spec;
+  const SessionName name{.budget_id = spec.budget_id, .session_id = spec.id};
+  const BudgetState* budget = FindBudget(spec.budget_id);
+  if (budget == nullptr) {
+    return absl::NotFoundError(
+        absl::StrFormat("budgets/%s: there is no such budget", spec.budget_id));
+  }
+  if (const SessionState* existing = FindSession(name)) {
+    RETURN_IF_ERROR(CheckSame(command, existing->spec));
+    return Decision{SessionOutcome{.session = name, .created = false, .refusal = {}}, {}};
+  }
+  RETURN_IF_ERROR(CheckNewSession(spec, budget->spec));
   const auto refuse = [&](Refusal refusal) {
     return Decision{SessionOutcome{.session = name, .created = false, .refusal = refusal},
                     {SessionRefused{.spec = spec, .refusal = refusal}}};
@@ -143,12 +224,13 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CreateSession& command,
                          .own_filter = {},
                          .plan_charge = {}};
   Decision decision{SessionOutcome{.session = name, .created = true, .refusal = {}}, {}};
-  // Fix the references of caps on the way up that have none yet, while nothing is charged.
   PricesWanted wanted;
   std::vector<Gate> gates = GatesOf(PathToRoot(*budget));
+  const bool declared = spec.mode == SessionMode::kDeclared;
   const accounting::MechanismEvent* expected = command.expects.has_value() ? &*command.expects
                                                : declared                  ? &MostUsed(spec.plan)
                                                                            : nullptr;
+  // Fix the references of caps on the way up that have none yet, while nothing is charged.
   for (Gate& gate : gates) {
     if (expected == nullptr || !gate.balance.CanFixReference()) continue;
     const std::shared_ptr<const UnitReference> reference =
@@ -159,64 +241,15 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CreateSession& command,
     decision.entries.push_back(EntryOf(*reference, gate.budget_id, 0));
   }
   if (!declared) {
-    if (spec.own_cap.has_value()) {
-      if (std::holds_alternative<TradeOffCurveCap>(*spec.own_cap)) {
-        return absl::InvalidArgumentError(
-            "session.ownCap: got tradeOffCurve, want a currency with a filter: an ADAPTIVE session "
-            "cannot be held to a trade-off curve");
-      }
-      ASSIGN_OR_RETURN(accounting::Filter filter, FilterFor(*spec.own_cap, "session.ownCap"));
-      created.own_filter = CellFilter::From(filter);
-    }
-    std::optional<CellFilter> own_filter = created.own_filter;
-    const int64_t number = created.session_number;
-    decision.entries.push_back(std::move(created));
-    if (own_filter.has_value() && expected != nullptr) {
-      const Gate own{.budget_id = spec.budget_id,
-                     .session_id = spec.id,
-                     .balance = Balance(*std::move(own_filter)),
-                     .cap = &*spec.own_cap};
-      const std::shared_ptr<const UnitReference> reference =
-          own.balance.CanFixReference()
-              ? FindReference(own, spec.relation, *expected, /*suggested=*/false, nullptr, pricing,
-                              &wanted)
-              : nullptr;
-      if (reference != nullptr) decision.entries.push_back(EntryOf(*reference, "", number));
-    }
+    RETURN_IF_ERROR(
+        CreateAdaptive(std::move(created), expected, pricing, &wanted, &decision.entries));
     if (!wanted.empty()) return Decision{std::move(wanted), {}};
     return decision;
   }
-
-  RETURN_IF_ERROR(CheckDistinct(spec.plan));
-  std::optional<PlanComposition> composed_now;
-  PlanComposition& plan =
-      command.composition != nullptr ? *command.composition : composed_now.emplace(spec);
-  ASSIGN_OR_RETURN(accounting::Guarantee composed, plan.At(spec.plan_delta));
-  RETURN_IF_ERROR(CheckOwnCap(spec, plan));
-  PlanCharge charge{.epsilon = *composed.upper, .theorem = composed.theorem, .costs = {}};
-  if (std::isinf(charge.epsilon) && std::holds_alternative<NoGuaranteeCap>(budget->spec.cap)) {
-    return absl::FailedPreconditionError(
-        "session.plan: no finite epsilon is proven of it: charge it in an ADAPTIVE session");
-  }
-  std::vector<std::optional<UnitPrices::Charge>> in_units;
-  for (const Gate& gate : gates) in_units.push_back(PlanUnits(spec, gate, pricing, &wanted));
-  for (const Gate& gate : gates) {
-    charge.costs.push_back(PlanCosts(spec, plan, charge.epsilon,
-                                     FindBudget(gate.budget_id)->spec.cap, gate.balance.filter(),
-                                     gate.IsCrossed(), pricing, &wanted));
-  }
+  ASSIGN_OR_RETURN(std::optional<Refusal> no_room,
+                   ChargePlan(command, gates, pricing, &wanted, &created.plan_charge));
   if (!wanted.empty()) return Decision{std::move(wanted), {}};
-  for (size_t i = 0; i < gates.size(); ++i) {
-    const Gate& gate = gates[i];
-    std::vector<Cost>& costs = charge.costs[i];
-    if (in_units[i].has_value()) {
-      const size_t units = *UnitsCellOf(gate.balance.filter());
-      costs[units] = CostOfUnits(in_units[i]->units);
-      costs[units + 1] = Cost::RoundUp(in_units[i]->reserve);
-    }
-    if (!gate.Fits(costs)) return refuse(RefusalBy(gate, costs));
-  }
-  created.plan_charge = std::move(charge);
+  if (no_room.has_value()) return refuse(*std::move(no_room));
   decision.entries.push_back(std::move(created));
   return decision;
 }

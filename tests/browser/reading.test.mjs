@@ -141,7 +141,7 @@ test('a plan that did not fit is among the refusals', async () => {
   await onPage(server, '/budgets/children/refusals', async (page) => {
     const row = page.getByRole('row', { name: /children\/too-much/ });
     await row.waitFor();
-    assert.match(await row.innerText(), /a plan: the session was not created/);
+    assert.match(await row.innerText(), /to open the session: it was not created/);
     assert.match(await row.innerText(), /no room left under a cap/);
   });
 });

@@ -64,11 +64,12 @@ export function isUnproven(claim: Claim | undefined): boolean {
   );
 }
 
-/** The label with every number of a session: only its authors say "proven", never this page. */
+/**
+ * The label with every number of a session about which a claim is made: only its authors say
+ * "proven", never this page. Nothing if there is no claim.
+ */
 export function ClaimBadge({ claim }: { claim: Claim | undefined }) {
-  if (claim?.status === undefined || claim.status === 'STATUS_UNSPECIFIED') {
-    return <Badge>no claim made</Badge>;
-  }
+  if (claim?.status === undefined || claim.status === 'STATUS_UNSPECIFIED') return null;
   if (!isUnproven(claim)) {
     return (
       <Badge tone="good" icon="check">

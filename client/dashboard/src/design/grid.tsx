@@ -1,4 +1,20 @@
-import type { ComponentChildren } from 'preact';
+import { toChildArray, type ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+
+// On a narrow screen each row is a card, and more rows than these are shown on request.
+const MOST_CARDS = 20;
+const NARROW = '(max-width: 48rem)';
+
+function useIsNarrow(): boolean {
+  const [isNarrow, setIsNarrow] = useState(() => matchMedia(NARROW).matches);
+  useEffect(() => {
+    const query = matchMedia(NARROW);
+    const changed = () => setIsNarrow(query.matches);
+    query.addEventListener('change', changed);
+    return () => query.removeEventListener('change', changed);
+  }, []);
+  return isNarrow;
+}
 
 export interface GridSort {
   /** Heads without "#" and "|" that can be chosen. */
@@ -23,6 +39,9 @@ interface GridProps {
 
 /** A table in its own box; on a narrow screen each row is a card. */
 export function Grid({ label, heads, narrow, sort, children }: GridProps) {
+  const [showsAll, setShowsAll] = useState(false);
+  const rows = toChildArray(children);
+  const isCut = useIsNarrow() && narrow !== true && !showsAll && rows.length > MOST_CARDS;
   return (
     <div class="table-box" role="region" aria-label={`${label} (table)`} tabIndex={0}>
       <table class={narrow === true ? 'grid' : 'grid as-cards'}>
@@ -33,8 +52,13 @@ export function Grid({ label, heads, narrow, sort, children }: GridProps) {
             ))}
           </tr>
         </thead>
-        <tbody>{children}</tbody>
+        <tbody>{isCut ? rows.slice(0, MOST_CARDS) : rows}</tbody>
       </table>
+      {isCut && (
+        <button type="button" class="more-rows" onClick={() => setShowsAll(true)}>
+          Show all {rows.length} rows
+        </button>
+      )}
     </div>
   );
 }

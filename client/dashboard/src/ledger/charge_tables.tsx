@@ -110,7 +110,7 @@ function RefusalRow({ charge, ofOneSession }: { charge: Charge; ofOneSession: bo
       <td data-label="Asked for">
         <span>
           {isPlan
-            ? 'a plan: the session was not created'
+            ? 'to open the session: it was not created'
             : `${count(charge.count)} × ${chargedWords(charge)}`}
         </span>
       </td>

@@ -27,12 +27,10 @@ export function StatementCard({ name }: { name: string }) {
     setStatement(answer.value);
     setMadeAt(delta);
   };
-  const save = (kind: 'text' | 'json' | 'html', extension: string, type: string) => (
+  const save = (extension: string, type: string, content: string) => (
     <button
       type="button"
-      onClick={() =>
-        saveFile(`privacy-statement-${idOf(name)}.${extension}`, type, [statement?.[kind] ?? ''])
-      }
+      onClick={() => saveFile(`privacy-statement-${idOf(name)}.${extension}`, type, [content])}
     >
       <Icon name="download" /> {extension.toUpperCase()}
     </button>
@@ -50,9 +48,9 @@ export function StatementCard({ name }: { name: string }) {
         </button>
         {statement !== undefined && (
           <>
-            {save('text', 'txt', 'text/plain')}
-            {save('json', 'json', 'application/json')}
-            {save('html', 'html', 'text/html')}
+            {save('txt', 'text/plain', statement.text ?? '')}
+            {save('json', 'application/json', `${JSON.stringify(statement, null, 2)}\n`)}
+            {save('html', 'text/html', statement.html ?? '')}
           </>
         )}
       </div>
@@ -60,7 +58,8 @@ export function StatementCard({ name }: { name: string }) {
       {statement !== undefined && (
         <>
           <p role="status" class="small muted">
-            Made at delta {madeAt}, at entry {count(statement.head?.sequence)} of the ledger.
+            Made at delta {madeAt}, at entry {count(statement.head?.sequence)} of the ledger. The
+            JSON file has the signature: <code>epsctl statement verify</code> checks it.
           </p>
           <pre class="text-box" tabIndex={0} role="region" aria-label="Text of the statement">
             {statement.text}

@@ -9,7 +9,7 @@ const MENU: { to: Route; text: string; pages: Page[] }[] = [
   {
     to: { page: 'overview' },
     text: 'Budgets',
-    pages: ['overview', 'budget', 'session', 'trade-off', 'profile'],
+    pages: ['overview', 'budget', 'session'],
   },
   { to: { page: 'refusals' }, text: 'Refusals', pages: ['refusals'] },
   { to: { page: 'audit' }, text: 'Audit', pages: ['audit'] },
@@ -19,7 +19,7 @@ const MENU: { to: Route; text: string; pages: Page[] }[] = [
 ];
 
 export function TopBar() {
-  const page = route.value.page;
+  const page = menuPage();
   return (
     <header class="bar-top">
       <a
@@ -58,4 +58,10 @@ export function TopBar() {
       </div>
     </header>
   );
+}
+
+/** The page that the menu shows as the present one: what is shown of one session is of its budget. */
+function menuPage(): Page {
+  const at = route.value;
+  return 'session' in at && at.session !== undefined ? 'session' : at.page;
 }

@@ -151,21 +151,19 @@ function BudgetFigures({ budget, guarantees }: BudgetFiguresProps) {
         }
       />
       <Figure
-        name="Refused charges"
+        name="Refused in 24 h"
         value={
-          refusals === 0 ? (
+          recent === undefined ? (
+            '…'
+          ) : countOf(recent.refusedChargeCount) === 0 && refusals === 0 ? (
             '0'
           ) : (
             <a href={hrefOf({ page: 'refusals', budget: idOf(budget.name) })}>
-              {count(budget.refusedChargeCount)}
+              {count(recent.refusedChargeCount)}
             </a>
           )
         }
-        note={
-          recent?.refusedChargeCount === undefined
-            ? 'since it was created'
-            : `${counted(recent.refusedChargeCount, 'refusal')} in 24 h, plans included`
-        }
+        note={`sessions included; ${counted(refusals, 'charge')} since it was created`}
       />
     </dl>
   );

@@ -114,6 +114,9 @@ const SORT_KEYS = ['name', 'state', 'epsilon', 'share', 'steps', 'refused'] as c
 
 function Sessions({ budget, page, order, text, by, isDescending, tokens }: SessionsProps) {
   const total = countOf(page.sessionCount);
+  if (total === 0 && text.value === '' && budget.state !== 'ACTIVE') {
+    return <p class="muted">No session has been opened under this budget, and none can be now.</p>;
+  }
   if (total === 0 && text.value === '') {
     const relation = (budget.neighboringRelation ?? '').toLowerCase().replaceAll('_', '-');
     return (

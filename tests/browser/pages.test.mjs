@@ -21,7 +21,7 @@ const PAGES = {
   'session-declared': '/budgets/children/sessions/plan',
   'session-as-published': '/budgets/published/sessions/as-published',
   'trade-off': `${SESSION}/trade-off`,
-  'trade-off-log': `${SESSION}/trade-off?view=log`,
+  'trade-off-linear': `${SESSION}/trade-off?view=linear`,
   'trade-off-uncharged': '/budgets/children/sessions/plan/trade-off',
   profile: `${SESSION}/profile`,
   compare: `${SESSION}/compare`,

@@ -45,8 +45,8 @@ test('the pointer and the table tell what the curve shows', async () => {
     const rows = await page.locator('.chart-table tbody tr').count();
     assert.ok(rows > 50, `${rows} rows`);
     await page.getByRole('button', { name: 'View as chart' }).click();
-    await page.getByLabel(/log-log/).check();
-    await page.getByRole('heading', { name: 'Members caught against false alarms' }).waitFor();
+    await page.getByLabel('All false alarms').check();
+    await page.getByRole('heading', { name: 'Members missed against false alarms' }).waitFor();
   });
 });
 

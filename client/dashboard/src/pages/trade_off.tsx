@@ -22,9 +22,10 @@ import { chosenAccountant } from '../accountants/accountant_choice';
 import { CurvePage } from './curve_page';
 import type { SessionPageProps } from './registry';
 
+// The first is the usual one: an attack is dangerous where it raises few false alarms.
 const VIEWS: { view: TradeOffView; name: string }[] = [
-  { view: 'trade-off', name: 'All false alarms' },
   { view: 'few-false-alarms', name: 'Few false alarms (log-log)' },
+  { view: 'trade-off', name: 'All false alarms' },
 ];
 
 /** The false alarm rate that people usually ask about. */
@@ -34,7 +35,7 @@ const FIRST_LOOK = 0.01;
 export function TradeOffPage({ budget, session }: SessionPageProps) {
   const name = sessionName(budget, session);
   const accountant = chosenAccountant();
-  const view: TradeOffView = query.value.get('view') === 'log' ? 'few-false-alarms' : 'trade-off';
+  const view: TradeOffView = query.value.get('view') === 'linear' ? 'trade-off' : 'few-false-alarms';
   const answer = useRpc<GetTradeOffCurveResponse>(
     'SessionService.GetSessionTradeOffCurve',
     { name, accountant, typeOneErrors: falseAlarmRates },
@@ -73,7 +74,7 @@ function ViewChoice({ view }: { view: TradeOffView }) {
             type="radio"
             name="view"
             checked={view === choice.view}
-            onChange={() => setQuery({ view: choice.view === 'trade-off' ? undefined : 'log' })}
+            onChange={() => setQuery({ view: choice.view === 'trade-off' ? 'linear' : undefined })}
           />
           {choice.name}
         </label>

@@ -3,8 +3,9 @@ import type { ApiError } from '../api/client';
 import type { RelationKind } from '../api/messages';
 import { Problem } from '../design/notice';
 import { relationName } from '../format/names';
-import { setQuery } from '../router';
+import { query, setQuery } from '../router';
 import { fieldProblem, typingProblem, type Plan, type PlanField } from './plan';
+import { stepsOfRecipe } from './recipe';
 
 const RELATIONS: RelationKind[] = ['ADD_OR_REMOVE_ONE', 'REPLACE_ONE', 'REPLACE_SPECIAL'];
 
@@ -20,39 +21,87 @@ interface PlanFieldsProps {
 export function PlanFields({ plan, error, withRelation }: PlanFieldsProps) {
   const relation = useId();
   return (
-    <div class="plan-fields">
-      <PlanInput
-        field="noise"
-        name="Noise multiplier"
-        hint="noise standard deviation / the largest contribution of one record"
-        text={plan.noise}
-        error={error}
-      />
-      <PlanInput
-        field="sampling"
-        name="Sampling probability"
-        hint="of each record, by Poisson sampling; empty: every record in every step"
-        text={plan.sampling}
-        error={error}
-      />
-      <PlanInput field="steps" name="Steps" hint="how often" text={plan.steps} error={error} />
-      {withRelation && (
-        <span class="field">
-          <label for={relation}>Neighboring relation</label>
-          <select
-            id={relation}
-            value={plan.relation}
-            onChange={(event) => setQuery({ relation: event.currentTarget.value })}
-          >
-            {RELATIONS.map((kind) => (
-              <option value={kind} key={kind}>
-                {relationName(kind)}
-              </option>
-            ))}
-          </select>
-        </span>
-      )}
-    </div>
+    <>
+      <RecipeFields />
+      <div class="plan-fields">
+        <PlanInput
+          field="noise"
+          name="Noise multiplier"
+          hint="noise standard deviation / the largest contribution of one record"
+          text={plan.noise}
+          error={error}
+        />
+        <PlanInput
+          field="sampling"
+          name="Sampling probability"
+          hint="of each record, by Poisson sampling; empty: every record in every step"
+          text={plan.sampling}
+          error={error}
+        />
+        <PlanInput field="steps" name="Steps" hint="how often" text={plan.steps} error={error} />
+        {withRelation && (
+          <span class="field">
+            <label for={relation}>Neighboring relation</label>
+            <select
+              id={relation}
+              value={plan.relation}
+              onChange={(event) => setQuery({ relation: event.currentTarget.value })}
+            >
+              {RELATIONS.map((kind) => (
+                <option value={kind} key={kind}>
+                  {relationName(kind)}
+                </option>
+              ))}
+            </select>
+          </span>
+        )}
+      </div>
+    </>
+  );
+}
+
+const RECIPE_FIELDS = [
+  ['batch', 'Batch size', 'expected, by Poisson sampling'],
+  ['records', 'Data set size', 'records to train on'],
+  ['epochs', 'Epochs', 'passes over the data'],
+] as const;
+
+/** Batch size, data set size and epochs, for those who think in them: they fill in two fields. */
+function RecipeFields() {
+  const id = useId();
+  const said = (field: string) => query.value.get(field) ?? '';
+  const take = (field: string, typed: string) => {
+    const recipe = { batch: said('batch'), records: said('records'), epochs: said('epochs') };
+    const found = stepsOfRecipe({ ...recipe, [field]: typed });
+    setQuery({
+      [field]: typed === '' ? undefined : typed,
+      ...(found === undefined
+        ? {}
+        : { sampling: String(found.sampling), steps: String(found.steps) }),
+    });
+  };
+  return (
+    <details open={said('batch') !== ''}>
+      <summary>From a training recipe</summary>
+      <div class="plan-fields">
+        {RECIPE_FIELDS.map(([field, name, hint]) => (
+          <span class="field" key={field}>
+            <label for={`${id}-${field}`}>{name}</label>
+            <input
+              id={`${id}-${field}`}
+              inputMode="decimal"
+              autocomplete="off"
+              value={said(field)}
+              aria-describedby={`${id}-${field}-hint`}
+              onInput={(event) => take(field, event.currentTarget.value)}
+            />
+            <span class="small muted" id={`${id}-${field}-hint`}>
+              {hint}
+            </span>
+          </span>
+        ))}
+      </div>
+    </details>
   );
 }
 

@@ -64,9 +64,10 @@ function BudgetBody({ budget }: { budget: Budget }) {
         {unitsWords(budget) !== '' && <p>{unitsWords(budget)}</p>}
         {curveWords(budget.cap) !== '' && <p>{curveWords(budget.cap)}</p>}
         <p class="small muted">{scopeWords(budget)}</p>
-        <p class="small muted breakable">
-          Why stopping at the cap gives the guarantee: {budget.theorem}
-        </p>
+        <details class="small">
+          <summary>Why stopping at the cap gives the guarantee</summary>
+          <p class="muted breakable">{budget.theorem}</p>
+        </details>
       </Card>
       <BudgetSessions budget={budget} readings={readings} />
       <ChildBudgets budget={budget} />

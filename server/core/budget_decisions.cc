@@ -73,6 +73,65 @@ void SetGuarantee(const UnitReference& reference, Cap* cap) {
   if (auto* units = std::get_if<UnitsCap>(cap)) units->guarantee = reference.guarantee;
 }
 
+// Returns the settings of the budget that is to replace `budget`. INVALID_ARGUMENT if its cap
+// counts units of an event that nobody names.
+absl::StatusOr<BudgetSpec> SuccessorOf(const SupersedeBudget& command, const BudgetState& budget) {
+  BudgetSpec successor = budget.spec;
+  successor.id = command.successor_id;
+  successor.cap = command.cap;
+  if (command.any_filter && !TakeFilterOf(budget.spec.cap, &successor.cap)) {
+    // Charges in another currency cannot be priced in units afterwards.
+    if (auto* cap = std::get_if<ApproximateDpCap>(&successor.cap)) {
+      cap->filter = std::holds_alternative<UnitsCap>(budget.spec.cap)
+                        ? accounting::ApproximateDpFilter::kResidue
+                        : accounting::ApproximateDpFilter::kRenyiOrders;
+    }
+  }
+  successor.description = budget.description;
+  const std::shared_ptr<const UnitReference>& reference = budget.balance.reference();
+  if (auto* units = std::get_if<UnitsCap>(&successor.cap);
+      units != nullptr && !units->reference.has_value()) {
+    if (reference == nullptr) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "cap.units.reference: unset, want an event: budgets/%s counts units of none",
+          command.budget_id));
+    }
+    units->reference = reference->event;
+  }
+  return successor;
+}
+
+absl::Status NoPriceAfterwards(const char* field, const BudgetState& budget) {
+  return absl::FailedPreconditionError(absl::StrFormat(
+      "%s: got one that counts units, want the filter of budgets/%s or "
+      "another that adds up: what was charged without a price in units cannot be given one "
+      "afterwards",
+      field, budget.spec.id));
+}
+
+absl::Status FewerUnits(const UnitReference& next, const UnitReference& chain,
+                        const std::string& budget_id) {
+  return absl::FailedPreconditionError(absl::StrFormat(
+      "cap: got one of %d units, want at least the %d of budgets/%s: the prices of what "
+      "was charged hold where so many units are left, and not where fewer are. To let "
+      "less be charged, freeze or close it",
+      next.reference.units, chain.reference.units, budget_id));
+}
+
+// Returns OK if what was spent can be counted under a cap of this kind.
+absl::Status CheckCapOfSuccessor(const Cap& cap) {
+  if (std::holds_alternative<TradeOffCurveCap>(cap)) {
+    return absl::InvalidArgumentError(
+        "cap: got a trade-off curve, want a currency in which what was spent can be counted");
+  }
+  if (std::holds_alternative<NoGuaranteeCap>(cap)) {
+    return absl::InvalidArgumentError(
+        "cap: got noGuarantee, want a promise: what promised something is not replaced by nothing; "
+        "close it, and create another budget");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status Ledger::CheckParent(const BudgetSpec& spec) const {
@@ -181,32 +240,70 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const ChangeBudgetPhase& comma
   return decision;
 }
 
+absl::StatusOr<std::shared_ptr<const UnitReference>> Ledger::CarryUnits(
+    const BudgetState& budget, const Pricing* pricing, BudgetSpec* successor, CellFilter* cells,
+    std::vector<Cost>* carried, PricesWanted* wanted) const {
+  const size_t units = *UnitsCellOf(*cells);
+  const auto carry = [&](Cost of_units, Cost of_reserve) {
+    (*carried)[units] = of_units;
+    (*carried)[units + 1] = of_reserve;
+  };
+  const std::optional<size_t> old_units = UnitsCellOf(budget.balance.filter());
+  const std::shared_ptr<const UnitReference>& reference = budget.balance.reference();
+  const bool was_charged = WasCharged(budget);
+  const auto* stated = std::get_if<UnitsCap>(&successor->cap);
+  // If nothing was charged on this chain, another chain may begin.
+  const std::shared_ptr<const UnitReference> chain = was_charged ? reference : nullptr;
+  if (stated != nullptr && chain != nullptr && *stated->reference != chain->event) {
+    return absl::FailedPreconditionError(
+        absl::StrFormat("cap.units.reference: got %s, want %s, of which budgets/%s counts units",
+                        accounting::Describe(*stated->reference),
+                        accounting::Describe(reference->event), budget.spec.id));
+  }
+  if (reference == nullptr && (stated == nullptr || was_charged)) {
+    if (was_charged && (stated != nullptr || !old_units.has_value())) {
+      return NoPriceAfterwards(stated != nullptr ? "cap" : "cap.approximateDp.filter", budget);
+    }
+    const Cost cost = was_charged ? Cost::Infinite() : Cost();  // infinite: stays unusable
+    carry(cost, cost);
+    return nullptr;
+  }
+  const Gate gate{.budget_id = successor->id,
+                  .session_id = "",
+                  .balance = Balance(*cells),
+                  .cap = &successor->cap};
+  const accounting::MechanismEvent& event =
+      stated != nullptr ? *stated->reference : reference->event;
+  ASSIGN_OR_RETURN(const std::shared_ptr<const UnitReference> next,
+                   ReferenceFor(gate, successor->relation, event,
+                                PathOfUnits(successor->cap, "cap"), chain, pricing));
+  if (next == nullptr) {
+    FindReference(gate, successor->relation, event, /*suggested=*/false, chain, nullptr, wanted);
+    return next;
+  }
+  SetGuarantee(*next, &successor->cap);
+  cells->cells[units].cap = CostOfUnits(next->reference.units);
+  cells->cells[units + 1].cap = Cost::RoundDown(next->reference.reserve);
+  carry(Cost(), Cost());
+  if (chain == nullptr) return next;
+  const std::vector<Cost>& spent = budget.balance.spent();
+  carry(spent[*old_units], spent[*old_units + 1]);
+  // With fewer units, every charge is at a lower level than the one at which its price was proved.
+  if (next->reference.units < chain->reference.units && !(*carried)[units].is_infinite() &&
+      !PricesHoldAtEveryLevel(budget)) {
+    if (cells->rule != accounting::FilterRule::kAnyCell) {
+      return FewerUnits(*next, *chain, budget.spec.id);
+    }
+    carry(Cost::Infinite(), Cost::Infinite());  // other cells stay usable
+  }
+  return next;
+}
+
 absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const SupersedeBudget& command,
                                                   const Pricing* pricing) const {
   const BudgetState* budget = FindBudget(command.budget_id);
   if (budget == nullptr) return NoSuchBudget(command.budget_id);
-  BudgetSpec successor = budget->spec;
-  successor.id = command.successor_id;
-  successor.cap = command.cap;
-  if (command.any_filter && !TakeFilterOf(budget->spec.cap, &successor.cap)) {
-    // Charges in another currency cannot be priced in units afterwards.
-    if (auto* cap = std::get_if<ApproximateDpCap>(&successor.cap)) {
-      cap->filter = std::holds_alternative<UnitsCap>(budget->spec.cap)
-                        ? accounting::ApproximateDpFilter::kResidue
-                        : accounting::ApproximateDpFilter::kRenyiOrders;
-    }
-  }
-  successor.description = budget->description;
-  const std::shared_ptr<const UnitReference>& reference = budget->balance.reference();
-  if (auto* units = std::get_if<UnitsCap>(&successor.cap);
-      units != nullptr && !units->reference.has_value()) {
-    if (reference == nullptr) {
-      return absl::InvalidArgumentError(absl::StrFormat(
-          "cap.units.reference: unset, want an event: budgets/%s counts units of none",
-          command.budget_id));
-    }
-    units->reference = reference->event;
-  }
+  ASSIGN_OR_RETURN(BudgetSpec successor, SuccessorOf(command, *budget));
   if (const BudgetState* existing = FindBudget(command.successor_id)) {
     successor.description = existing->spec.description;
     TakeGuaranteeOf(existing->spec.cap, &successor.cap);
@@ -221,80 +318,18 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const SupersedeBudget& command
   if (!successor.parent_id.empty()) {
     RETURN_IF_ERROR(CheckParent(successor));
   }
-  if (std::holds_alternative<TradeOffCurveCap>(command.cap)) {
-    return absl::InvalidArgumentError(
-        "cap: got a trade-off curve, want a currency in which what was spent can be counted");
-  }
-  if (std::holds_alternative<NoGuaranteeCap>(command.cap)) {
-    return absl::InvalidArgumentError(
-        "cap: got noGuarantee, want a promise: what promised something is not replaced by nothing; "
-        "close it, and create another budget");
-  }
+  RETURN_IF_ERROR(CheckCapOfSuccessor(command.cap));
   ASSIGN_OR_RETURN(accounting::Filter filter, FilterFor(successor.cap, "cap"));
   CellFilter cells = CellFilter::From(filter);
   PricesWanted wanted;
   std::vector<Cost> carried =
       SpentIn(*budget, successor.cap, cells, /*is_crossed=*/false, pricing, &wanted);
   if (!wanted.empty()) return Decision{std::move(wanted), {}};
-  std::vector<EntryBody> fixed;
-  if (const std::optional<size_t> units = UnitsCellOf(cells)) {
-    // Prices hold where they were charged: units carry over one to one along the same chain, and
-    // nothing else does (accounting/filter/README.md, "Successors").
-    const std::optional<size_t> old_units = UnitsCellOf(budget->balance.filter());
-    const bool was_charged = WasCharged(*budget);
-    const auto* stated = std::get_if<UnitsCap>(&successor.cap);
-    // If nothing was charged on this chain, another chain may begin.
-    const std::shared_ptr<const UnitReference> chain = was_charged ? reference : nullptr;
-    if (stated != nullptr && chain != nullptr && *stated->reference != chain->event) {
-      return absl::FailedPreconditionError(
-          absl::StrFormat("cap.units.reference: got %s, want %s, of which budgets/%s counts units",
-                          accounting::Describe(*stated->reference),
-                          accounting::Describe(reference->event), command.budget_id));
-    }
-    if (reference != nullptr || (stated != nullptr && !was_charged)) {
-      const Gate gate{.budget_id = successor.id,
-                      .session_id = "",
-                      .balance = Balance(cells),
-                      .cap = &successor.cap};
-      const accounting::MechanismEvent& event =
-          stated != nullptr ? *stated->reference : reference->event;
-      ASSIGN_OR_RETURN(const std::shared_ptr<const UnitReference> next,
-                       ReferenceFor(gate, successor.relation, event,
-                                    PathOfUnits(successor.cap, "cap"), chain, pricing));
-      if (next == nullptr) return WantReference(gate, successor.relation, event, chain);
-      SetGuarantee(*next, &successor.cap);
-      fixed.push_back(EntryOf(*next, successor.id, 0));
-      cells.cells[*units].cap = CostOfUnits(next->reference.units);
-      cells.cells[*units + 1].cap = Cost::RoundDown(next->reference.reserve);
-      carried[*units] = carried[*units + 1] = Cost();
-      if (chain != nullptr) {
-        carried[*units] = budget->balance.spent()[*old_units];
-        carried[*units + 1] = budget->balance.spent()[*old_units + 1];
-        // With fewer units, every charge is at a lower level than the one at which its price was
-        // proved.
-        if (next->reference.units < chain->reference.units && !carried[*units].is_infinite() &&
-            !PricesHoldAtEveryLevel(*budget)) {
-          if (cells.rule != accounting::FilterRule::kAnyCell) {
-            return absl::FailedPreconditionError(absl::StrFormat(
-                "cap: got one of %d units, want at least the %d of budgets/%s: the prices of what "
-                "was charged hold where so many units are left, and not where fewer are. To let "
-                "less be charged, freeze or close it",
-                next->reference.units, chain->reference.units, command.budget_id));
-          }
-          carried[*units] = carried[*units + 1] = Cost::Infinite();  // other cells stay usable
-        }
-      }
-    } else if (was_charged && old_units.has_value() && stated == nullptr) {
-      carried[*units] = carried[*units + 1] = Cost::Infinite();  // stays unusable
-    } else if (was_charged) {
-      return absl::FailedPreconditionError(absl::StrFormat(
-          "%s: got one that counts units, want the filter of budgets/%s or "
-          "another that adds up: what was charged without a price in units cannot be given one "
-          "afterwards",
-          stated != nullptr ? "cap" : "cap.approximateDp.filter", command.budget_id));
-    } else {
-      carried[*units] = carried[*units + 1] = Cost();
-    }
+  std::shared_ptr<const UnitReference> reference;
+  if (UnitsCellOf(cells).has_value()) {
+    ASSIGN_OR_RETURN(reference,
+                     CarryUnits(*budget, pricing, &successor, &cells, &carried, &wanted));
+    if (!wanted.empty()) return Decision{std::move(wanted), {}};
   }
   if (!Balance(cells).Fits(carried)) {
     return absl::FailedPreconditionError(absl::StrFormat(
@@ -309,7 +344,9 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const SupersedeBudget& command
                         .successor = std::move(successor),
                         .filter = std::move(cells),
                         .carried = std::move(carried)}}};
-  for (EntryBody& entry : fixed) decision.entries.push_back(std::move(entry));
+  if (reference != nullptr) {
+    decision.entries.push_back(EntryOf(*reference, command.successor_id, 0));
+  }
   return decision;
 }
 

@@ -369,6 +369,15 @@ class Ledger {
   std::vector<Cost> SpentIn(const BudgetState& budget, const Cap& cap, const CellFilter& filter,
                             bool is_crossed, const Pricing* pricing, PricesWanted* wanted) const;
 
+  // Sets what `budget` has spent in units in `carried`, and the caps of the cells of units in
+  // `cells`, for a successor. Prices hold where they were charged: units carry over one to one
+  // along the same chain, and nothing else does (accounting/filter/README.md, "Successors").
+  // Returns the reference of the successor; nullptr if it has none, or after adding it to `wanted`.
+  // REQUIRES: `cells` has a cell of units.
+  absl::StatusOr<std::shared_ptr<const UnitReference>> CarryUnits(
+      const BudgetState& budget, const Pricing* pricing, BudgetSpec* successor, CellFilter* cells,
+      std::vector<Cost>* carried, PricesWanted* wanted) const;
+
   // Apply without a check of the hash, which Seal has just computed.
   absl::Status ApplySealed(const Entry& entry);
   // Each overload checks first and then changes the state: after an error nothing has changed.

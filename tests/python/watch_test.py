@@ -37,7 +37,7 @@ class Watching(LedgerCase):
             sequences[3], session.attempt))
         self.assertLess(abs((changes[3].time - changes[0].time).total_seconds()), 600)
         self.assertEqual(self.watch("budgets/" + budget, 2, after=sequences[4]), changes[5:7])
-        # Of a session alone, without the budget's own entry.
+        # The changes of a session alone, without the budget's own entry.
         self.assertEqual(kinds(self.watch(session.name, 3)), ["session", "attempt", "charge"])
 
     def test_every_change_is_told_once_while_the_server_is_killed_and_started_again(self):

@@ -89,7 +89,7 @@ class Audit:
     exceeds_claim: bool = False
     #: The counts contradict what the given events certify. None without events, and for a recorded audit.
     contradicts_certificate: Optional[bool] = None
-    #: Of a recorded audit: which attack, its entry of the ledger, and when.
+    #: What is known of a recorded audit: which attack, its entry of the ledger, and when.
     source: str = ""
     sequence: int = 0
     time: Optional[datetime.datetime] = None

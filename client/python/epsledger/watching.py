@@ -29,7 +29,7 @@ class Change:
     #: "budget", "session", "attempt", "charge", "lease", "refused_session" (a plan that did not fit), or "" for one that
     #: this version does not know.
     kind: str
-    #: Of what changed: "budgets/{budget}/sessions/{session}/attempts/{attempt}/charges/{charge}", ...
+    #: The name of what changed: "budgets/{budget}/sessions/{session}/attempts/{attempt}/charges/{charge}", ...
     name: str
     #: The JSON of the epsledger.v1.Charge, ...; a budget or a session as it was when the server sent it.
     message: Json

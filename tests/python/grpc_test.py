@@ -158,11 +158,9 @@ class Grpc(LedgerCase):
             client.budgets()
 
     def test_a_charge_in_an_outage_is_unknown_once_and_never_sent_afterwards(self):
-        retry = epsledger.Retry(max_tries=1, call_timeout=2)
-        client = epsledger.connect(transport="grpc", address=self.server.grpc, retry=retry)
-        self.addCleanup(client.close)
-        session = self.new_session(client=client)
+        session = self.session()
         session.step(STEP)
+        self.grpc_client._connection.retry = epsledger.Retry(max_tries=1)
         self.server.kill()
         try:
             # gRPC does not say whether what failed on an open connection was sent.

@@ -121,7 +121,7 @@ class Audit:
 
     def __str__(self) -> str:
         return "epsilon is at least %s at delta %.15g, with confidence %s%s%s%s" % (
-            rounded_down(self.epsilon_lower_bound), self.delta, rounded_down(self.confidence),
+            rounded_down(self.epsilon_lower_bound), self.delta, "%.15g" % self.confidence,
             ", if the trade-off function is Gaussian" if self.hypothesis == "GAUSSIAN_TRADE_OFF" else "",
             "" if self.claimed_epsilon is None else "; claimed was " + rounded_up(self.claimed_epsilon),
             "; this EXCEEDS the claim" if self.exceeds_claim else "")

@@ -227,7 +227,7 @@ class Compositions {
     } else if (const auto* central_limit = std::get_if<CentralLimit>(&query)) {
       answer =
           ReadCentralLimit(uses_, setting_, history_.group_size, central_limit->type_one_error);
-    } else if (history_.events.empty()) {
+    } else if (uses_.empty()) {
       // Nothing was released: 0-GDP under every accountant.
       answer = AskOne(Accountant::kGaussian, query);
       if (answer.ok()) {

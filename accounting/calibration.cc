@@ -73,6 +73,7 @@ std::optional<MechanismEvent> With(const MechanismEvent& event, Variable variabl
           changed.event = *inner;
           return MechanismEvent(std::move(changed));
         } else if constexpr (std::is_same_v<Event, Composed>) {
+          if (kind.events.empty()) return std::nullopt;
           const std::optional<MechanismEvent> inner =
               With(*kind.events.front().event, variable, value);
           if (!inner.has_value()) return std::nullopt;
@@ -98,7 +99,7 @@ bool SetsInverseScale(const MechanismEvent& event) {
         } else if constexpr (HasInnerEvent<Event>) {
           return SetsInverseScale(*kind.event);
         } else if constexpr (std::is_same_v<Event, Composed>) {
-          return SetsInverseScale(*kind.events.front().event);
+          return !kind.events.empty() && SetsInverseScale(*kind.events.front().event);
         } else {
           return false;
         }

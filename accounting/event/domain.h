@@ -29,6 +29,7 @@ inline constexpr Interval kNonNegative{0, kInfinity, true, false};       // [0, 
 inline constexpr Interval kProbability{0, 1, true, true};                // [0, 1]
 inline constexpr Interval kPositiveProbability{0, 1, false, true};       // (0, 1]
 inline constexpr Interval kOpenProbability{0, 1, false, false};          // (0, 1)
+inline constexpr Interval kShareBelowOne{0, 1, true, false};             // [0, 1)
 inline constexpr Interval kRenyiOrder{1, kInfinity, false, false};       // (1, inf)
 inline constexpr Interval kFinite{-kInfinity, kInfinity, false, false};  // (-inf, inf)
 

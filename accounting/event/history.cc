@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "accounting/numeric/rounding.h"
@@ -18,7 +20,32 @@ double Times(double a, double b) {
   return product <= kLargestExactInteger ? product : RoundUp(product);
 }
 
+template <class Event>
+concept HoldsAnEvent = requires(Event e) {
+  e.event;
+};
+template <class Event>
+concept IsSampledIndependently = requires(Event e) {
+  e.sampling_probability;
+};
+
+// True if the event gives its answer without noise. A new kind of event does not, unless it is
+// listed here or has a noise_multiplier.
+template <class Event>
+bool HasNoNoise(const Event& event) {
+  if constexpr (std::is_same_v<Event, DiscreteGaussian>) {
+    return event.sigma == 0;
+  } else if constexpr (std::is_same_v<Event, RandomizedResponse>) {
+    return event.noise_parameter == 0;
+  } else if constexpr (requires { event.noise_multiplier; }) {
+    return event.noise_multiplier == 0;
+  } else {
+    return std::is_same_v<Event, NonPrivate>;
+  }
+}
+
 void Open(const MechanismEvent& event, double count, std::vector<Use>& uses) {
+  if (ReleasesNothing(event)) return;
   if (const auto* composed = event.As<Composed>()) {
     for (const CountedEvent& part : composed->events) {
       Open(*part.event, Times(count, static_cast<double>(part.count)), uses);
@@ -92,11 +119,30 @@ std::vector<Use> OpenRandomAllocations(std::vector<Use> uses) {
   return uses;
 }
 
+bool ReleasesNothing(const MechanismEvent& event) {
+  return std::visit(
+      [](const auto& kind) {
+        using Event = std::decay_t<decltype(kind)>;
+        if constexpr (IsSampledIndependently<Event>) {
+          if (kind.sampling_probability == 0) return true;
+        }
+        if constexpr (HoldsAnEvent<Event>) {
+          return ReleasesNothing(*kind.event);
+        } else if constexpr (std::is_same_v<Event, Composed>) {
+          return std::all_of(kind.events.begin(), kind.events.end(),
+                             [](const CountedEvent& part) { return ReleasesNothing(*part.event); });
+        } else {
+          return false;
+        }
+      },
+      event.kind());
+}
+
 bool ContainsNonPrivate(const MechanismEvent& event) {
-  if (event.As<NonPrivate>() != nullptr) return true;
   bool found = false;
   std::visit(
       [&](const auto& kind) {
+        found = HasNoNoise(kind);
         std::decay_t<decltype(kind)>::Fields(
             kind, [&](const char*, const auto& field) { found = found || HoldsNonPrivate(field); });
       },

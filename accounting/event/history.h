@@ -33,8 +33,8 @@ struct Use {
 };
 
 // Opens composed, selfComposed and poissonSampled with probability 1 (every record is in the
-// sample, so sampling changes nothing). REQUIRES: every event is valid. The result borrows from
-// `events`.
+// sample, so sampling changes nothing), and leaves out events that release nothing. REQUIRES: every
+// event is valid. The result borrows from `events`.
 std::vector<Use> Flatten(const std::vector<CountedEvent>& events);
 std::vector<Use> Flatten(const MechanismEvent& event);
 
@@ -51,7 +51,12 @@ std::vector<Use> OpenBandedMatrixFactorizations(std::vector<Use> uses, const Set
 // Lemma 3.2). Valid for one privacy unit.
 std::vector<Use> OpenRandomAllocations(std::vector<Use> uses);
 
-// True if the event is, or contains at any depth, a release without privacy.
+// True if the event releases nothing: a sampling with probability 0, a composition without parts,
+// or any event around nothing but such ones.
+bool ReleasesNothing(const MechanismEvent& event);
+
+// True if the event is, or contains at any depth, a release without privacy: nonPrivate, or one
+// whose noise is 0; also inside a sampling with probability 0.
 bool ContainsNonPrivate(const MechanismEvent& event);
 
 // Returns the proto3 JSON name of the event's kind: "poissonSampled".

@@ -52,7 +52,8 @@ struct CountedEvent {
 };
 
 // Adds N(0, (noise_multiplier * contribution)^2) to a sum whose records contribute norm <=
-// contribution. noise_multiplier in (0, inf).
+// contribution. noise_multiplier in [0, inf); 0, here and below, is no privacy: every epsilon is
+// +inf.
 struct Gaussian {
   static constexpr uint8_t kTag = 1;
   static constexpr const char* kName = "gaussian";
@@ -63,7 +64,7 @@ struct Gaussian {
   }
 };
 
-// Laplace noise of scale noise_multiplier * contribution (L1). noise_multiplier in (0, inf).
+// Laplace noise of scale noise_multiplier * contribution (L1). noise_multiplier in [0, inf).
 struct Laplace {
   static constexpr uint8_t kTag = 2;
   static constexpr const char* kName = "laplace";
@@ -74,7 +75,7 @@ struct Laplace {
   }
 };
 
-// Discrete Gaussian with parameter sigma > 0 on an integer query of integer sensitivity >= 1.
+// Discrete Gaussian with parameter sigma >= 0 on an integer query of integer sensitivity >= 1.
 struct DiscreteGaussian {
   static constexpr uint8_t kTag = 3;
   static constexpr const char* kName = "discrete_gaussian";
@@ -100,7 +101,7 @@ struct DiscreteLaplace {
   }
 };
 
-// Answers, with probability noise_parameter in (0, 1), a uniform one of num_buckets >= 2 values,
+// Answers, with probability noise_parameter in [0, 1), a uniform one of num_buckets >= 2 values,
 // otherwise the true value. Under replace-special "nothing" is answered by a uniform one.
 struct RandomizedResponse {
   static constexpr uint8_t kTag = 5;
@@ -226,7 +227,8 @@ struct MixtureOfGaussians {
   }
 };
 
-// `event` on a sample that holds each record independently with sampling_probability in (0, 1].
+// `event` on a sample that holds each record independently with sampling_probability in [0, 1]. 0:
+// nothing is released.
 struct PoissonSampled {
   static constexpr uint8_t kTag = 15;
   static constexpr const char* kName = "poisson_sampled";
@@ -303,7 +305,7 @@ struct RandomAllocation {
   }
 };
 
-// The sequence of its parts, each on the same data.
+// The sequence of its parts, each on the same data. Without parts nothing is released.
 struct Composed {
   static constexpr uint8_t kTag = 20;
   static constexpr const char* kName = "composed";

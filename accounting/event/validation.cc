@@ -49,13 +49,13 @@ class Validator {
 
  private:
   absl::Status CheckKind(const Gaussian& e, const std::string& at, int) {
-    return CheckInterval(at + ".noiseMultiplier", e.noise_multiplier, kPositive);
+    return CheckInterval(at + ".noiseMultiplier", e.noise_multiplier, kNonNegative);
   }
   absl::Status CheckKind(const Laplace& e, const std::string& at, int) {
-    return CheckInterval(at + ".noiseMultiplier", e.noise_multiplier, kPositive);
+    return CheckInterval(at + ".noiseMultiplier", e.noise_multiplier, kNonNegative);
   }
   absl::Status CheckKind(const DiscreteGaussian& e, const std::string& at, int) {
-    RETURN_IF_ERROR(CheckInterval(at + ".sigma", e.sigma, kPositive));
+    RETURN_IF_ERROR(CheckInterval(at + ".sigma", e.sigma, kNonNegative));
     return CheckRange(at + ".sensitivity", e.sensitivity, 1, kMaxEventCount);
   }
   absl::Status CheckKind(const DiscreteLaplace& e, const std::string& at, int) {
@@ -63,7 +63,7 @@ class Validator {
     return CheckRange(at + ".sensitivity", e.sensitivity, 1, kMaxEventCount);
   }
   absl::Status CheckKind(const RandomizedResponse& e, const std::string& at, int) {
-    RETURN_IF_ERROR(CheckInterval(at + ".noiseParameter", e.noise_parameter, kOpenProbability));
+    RETURN_IF_ERROR(CheckInterval(at + ".noiseParameter", e.noise_parameter, kShareBelowOne));
     return CheckRange(at + ".numBuckets", e.num_buckets, 2, kMaxEventCount);
   }
   absl::Status CheckKind(const ExponentialMechanism& e, const std::string& at, int) {
@@ -156,7 +156,7 @@ class Validator {
   absl::Status CheckKind(const MixtureOfGaussians& e, const std::string& at, int) {
     const std::string sensitivities = at + ".sensitivities";
     const std::string probabilities = at + ".probabilities";
-    RETURN_IF_ERROR(CheckInterval(at + ".noiseMultiplier", e.noise_multiplier, kPositive));
+    RETURN_IF_ERROR(CheckInterval(at + ".noiseMultiplier", e.noise_multiplier, kNonNegative));
     RETURN_IF_ERROR(CheckColumns(sensitivities, e.sensitivities.size(), probabilities,
                                  e.probabilities.size(), 1));
     RETURN_IF_ERROR(CheckEach(sensitivities, e.sensitivities, kNonNegative));
@@ -171,12 +171,12 @@ class Validator {
 
   absl::Status CheckKind(const PoissonSampled& e, const std::string& at, int depth) {
     RETURN_IF_ERROR(
-        CheckInterval(at + ".samplingProbability", e.sampling_probability, kPositiveProbability));
+        CheckInterval(at + ".samplingProbability", e.sampling_probability, kProbability));
     return Check(e.event, at + ".event", depth + 1);
   }
   absl::Status CheckKind(const TruncatedPoissonSampled& e, const std::string& at, int depth) {
     RETURN_IF_ERROR(
-        CheckInterval(at + ".samplingProbability", e.sampling_probability, kPositiveProbability));
+        CheckInterval(at + ".samplingProbability", e.sampling_probability, kProbability));
     RETURN_IF_ERROR(CheckRange(at + ".maxBatchSize", e.max_batch_size, 1, kMaxEventCount));
     RETURN_IF_ERROR(CheckRange(at + ".datasetSize", e.dataset_size, 1, kMaxEventCount));
     return Check(e.event, at + ".event", depth + 1);
@@ -197,7 +197,6 @@ class Validator {
     return Check(e.event, at + ".event", depth + 1);
   }
   absl::Status CheckKind(const Composed& e, const std::string& at, int depth) {
-    if (e.events.empty()) return OutOfDomain(at + ".events", "no events", "at least 1");
     for (size_t i = 0; i < e.events.size(); ++i) {
       RETURN_IF_ERROR(Check(e.events[i], absl::StrCat(at, ".events[", i, "]"), depth + 1));
     }
@@ -208,14 +207,14 @@ class Validator {
     return Check(e.event, at + ".event", depth + 1);
   }
   absl::Status CheckKind(const TreeAggregation& e, const std::string& at, int) {
-    RETURN_IF_ERROR(CheckInterval(at + ".noiseMultiplier", e.noise_multiplier, kPositive));
+    RETURN_IF_ERROR(CheckInterval(at + ".noiseMultiplier", e.noise_multiplier, kNonNegative));
     return CheckRange(at + ".stepCount", e.step_count, 1, kMaxEventCount);
   }
   absl::Status CheckKind(const BandedMatrixFactorization& e, const std::string& at, int) {
-    RETURN_IF_ERROR(CheckInterval(at + ".noiseMultiplier", e.noise_multiplier, kPositive));
+    RETURN_IF_ERROR(CheckInterval(at + ".noiseMultiplier", e.noise_multiplier, kNonNegative));
     RETURN_IF_ERROR(CheckRange(at + ".bands", e.bands, 1, kMaxEventCount));
     RETURN_IF_ERROR(CheckRange(at + ".iterations", e.iterations, 1, kMaxEventCount));
-    return CheckInterval(at + ".samplingProbability", e.sampling_probability, kPositiveProbability);
+    return CheckInterval(at + ".samplingProbability", e.sampling_probability, kProbability);
   }
   absl::Status CheckKind(const RepeatAndSelect& e, const std::string& at, int depth) {
     RETURN_IF_ERROR(CheckInterval(at + ".mean", e.mean, Interval{1, kInfinity, true, false}));

@@ -18,7 +18,7 @@ namespace epsledger::bridge {
 //
 // INVALID_ARGUMENT names the field in proto3 JSON form below `path`:
 //   "event: unset, want one of gaussian, laplace, ..."           nothing is set
-//   "event.gaussian.noiseMultiplier: got -1, want in (0, inf)"   out of its domain, NaN included
+//   "event.gaussian.noiseMultiplier: got -1, want in [0, inf)"   out of its domain, NaN included
 //   "event.gaussian: unknown field 27: this version does not know it"
 //   "event...: got 17 events inside each other, want at most 16"
 // An unknown field might change the meaning of the event, so it is never dropped. The depth is

@@ -59,7 +59,7 @@ TEST(Answer, ValidatesEveryFieldOfTheQuestion) {
   question = with(Advantage{});
   question.events.push_back({MechanismEvent(Gaussian{kNaN}), 1});
   EXPECT_EQ(Message(question),
-            "events[1].event.gaussian.noiseMultiplier: got NaN, want in (0, inf)");
+            "events[1].event.gaussian.noiseMultiplier: got NaN, want in [0, inf)");
   EXPECT_EQ(Answer(question).status().code(), absl::StatusCode::kInvalidArgument);
 }
 

@@ -47,8 +47,8 @@ class Draw {
     return std::clamp(low * std::exp(Unit() * std::log(high / low)), low, high);
   }
 
-  double NoiseMultiplier() { return LogUniform(0.05, 100, {5e-324, 1e-300, 1e-9, 1e6, 1e300}); }
-  double SamplingProbability() { return LogUniform(1e-6, 1, {5e-324, 1e-300, 0.5, 1}); }
+  double NoiseMultiplier() { return LogUniform(0.05, 100, {0, 5e-324, 1e-300, 1e-9, 1e6, 1e300}); }
+  double SamplingProbability() { return LogUniform(1e-6, 1, {0, 5e-324, 1e-300, 0.5, 1}); }
   double Loss() { return LogUniform(1e-4, 10, {0, 5e-324, 1e-300, 1e6, 1e300}); }
   double EventDelta() { return OneIn(3) ? 0 : LogUniform(1e-15, 0.1, {1e-300, 1}); }
   double Delta() { return LogUniform(1e-100, 0.5, {0, 5e-324, 1}); }
@@ -165,7 +165,7 @@ MechanismEvent Draw::OfKind(int kind, int depth) {
     }
     case Composed::kTag: {
       Composed composed;
-      for (int64_t i = Integer(1, 3); i > 0; --i) {
+      for (int64_t i = OneIn(32) ? 0 : Integer(1, 3); i > 0; --i) {
         composed.events.push_back({Inner(depth), Count(1000)});
       }
       return composed;
@@ -219,7 +219,7 @@ bool HasParameter(const NestedEvent& event, std::string_view name) {
   return HasParameter(*event, name);
 }
 bool HasParameter(const std::vector<CountedEvent>& events, std::string_view name) {
-  return HasParameter(*events.front().event, name);
+  return !events.empty() && HasParameter(*events.front().event, name);
 }
 template <class T>
 bool HasParameter(const T&, std::string_view) {

@@ -96,7 +96,7 @@ test('the planner shows an error of the server at its field, and charges nothing
     await page.getByText(/would be refused/).waitFor();
     await page.getByLabel('Sampling probability').fill('2');
     const field = page.getByLabel('Sampling probability');
-    await page.getByText('got 2, want in (0, 1]').first().waitFor();
+    await page.getByText('got 2, want in [0, 1]').first().waitFor();
     assert.equal(await field.getAttribute('aria-invalid'), 'true');
   };
   await onPage(server, route, look, { forgiven });

@@ -223,7 +223,7 @@ TEST(Compute, NamesWhatIsWrongAndKeepsTheId) {
            BadLine{R"({"id": "a1", "accountant": "BASIC", "events": [{"event": {"poissonSampled": )"
                    R"({"samplingProbability": 1.5, "event": {"gaussian": {"noiseMultiplier": 1}}}})"
                    R"(, "count": 1}], "query": {"advantage": {}}})",
-                   "events[0].event.poissonSampled.samplingProbability: got 1.5, want in (0, 1]"},
+                   "events[0].event.poissonSampled.samplingProbability: got 1.5, want in [0, 1]"},
            BadLine{R"({"id": "a1", "accountant": "BASIC", )", "not JSON at column 37"},
        }) {
     const v1::ComputeResponse answer = AnswerJsonLine(bad.line);

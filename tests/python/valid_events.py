@@ -7,6 +7,9 @@ STEP = e.PoissonSampled(sampling_probability=0.01, event=GAUSSIAN)
 VALID_EVENTS = [
     GAUSSIAN,
     e.Gaussian(noise_multiplier=5e-324),
+    e.Gaussian(noise_multiplier=0),
+    e.PoissonSampled(sampling_probability=0, event=GAUSSIAN),
+    e.Composed(events=[]),
     e.Gaussian(noise_multiplier=1 / 3),
     e.Laplace(noise_multiplier=1e6),
     e.DiscreteGaussian(sigma=3.5, sensitivity=2**53),

@@ -63,7 +63,7 @@ class _Event:
 
 
 class _Parts:
-    """The counted events of a sequence, at least one."""
+    """The counted events of a sequence; none release nothing."""
 
     absent: ClassVar[Tuple[CountedEvent, ...]] = ()
 
@@ -72,8 +72,6 @@ class _Parts:
             parts = tuple(typing.cast(Sequence[object], value))
         except TypeError:
             refuse(field, reprlib.repr(value), "a sequence of CountedEvent")
-        if not parts:
-            refuse(field, "no events", "at least 1")
         for i, part in enumerate(parts):
             if not isinstance(part, CountedEvent):
                 refuse("%s[%d]" % (field, i), reprlib.repr(part), "a CountedEvent")
@@ -90,8 +88,7 @@ class _Parts:
 Positive = Annotated[float, Interval("(0, inf)")]
 NonNegative = Annotated[float, Interval("[0, inf)")]
 Probability = Annotated[float, Interval("[0, 1]")]
-PositiveProbability = Annotated[float, Interval("(0, 1]")]
-OpenProbability = Annotated[float, Interval("(0, 1)")]
+ShareBelowOne = Annotated[float, Interval("[0, 1)")]
 Count = Annotated[int, Range(1)]
 Words = Annotated[str, Text()]
 Nested = Annotated["MechanismEvent", _Event()]
@@ -261,24 +258,24 @@ class CountedEvent(_Checked):
 class Gaussian(MechanismEvent):
     """Adds N(0, (noise_multiplier * contribution)^2) to a sum whose records contribute norm <=
     contribution. noise_multiplier: noise standard deviation / the largest contribution of ONE
-    record, in (0, inf)."""
+    record, in [0, inf). 0, here and below, is no privacy: every epsilon is infinite."""
 
-    noise_multiplier: Positive
+    noise_multiplier: NonNegative
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Laplace(MechanismEvent):
-    """Laplace noise of scale noise_multiplier * contribution (L1). In (0, inf)."""
+    """Laplace noise of scale noise_multiplier * contribution (L1). In [0, inf)."""
 
-    noise_multiplier: Positive
+    noise_multiplier: NonNegative
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class DiscreteGaussian(MechanismEvent):
-    """Discrete Gaussian with parameter sigma in (0, inf) on an integer query of integer sensitivity
+    """Discrete Gaussian with parameter sigma in [0, inf) on an integer query of integer sensitivity
     >= 1."""
 
-    sigma: Positive
+    sigma: NonNegative
     sensitivity: Count
 
 
@@ -293,10 +290,10 @@ class DiscreteLaplace(MechanismEvent):
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class RandomizedResponse(MechanismEvent):
-    """With probability noise_parameter in (0, 1) one of num_buckets >= 2 values, uniformly, otherwise the true
+    """With probability noise_parameter in [0, 1) one of num_buckets >= 2 values, uniformly, otherwise the true
     value."""
 
-    noise_parameter: OpenProbability
+    noise_parameter: ShareBelowOne
     num_buckets: Annotated[int, Range(2)]
 
 
@@ -383,10 +380,10 @@ class TradeOffCurve(MechanismEvent):
 @dataclasses.dataclass(frozen=True, repr=False)
 class MixtureOfGaussians(MechanismEvent):
     """A Gaussian release in which one record moves the mean by sensitivities[i] (in contributions)
-    with probability probabilities[i]. noise_multiplier in (0, inf); sensitivities in [0, inf);
+    with probability probabilities[i]. noise_multiplier in [0, inf); sensitivities in [0, inf);
     probabilities sum to 1 within 1e-9, as many. 1 to 10,000 of them."""
 
-    noise_multiplier: Positive
+    noise_multiplier: NonNegative
     sensitivities: Annotated[Sequence[float], Table("[0, inf)")]
     probabilities: Annotated[Sequence[float], Table("[0, 1]")]
 
@@ -399,9 +396,10 @@ class MixtureOfGaussians(MechanismEvent):
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class PoissonSampled(MechanismEvent):
-    """`event` on a sample that holds each record independently with sampling_probability in (0, 1]."""
+    """`event` on a sample that holds each record independently with sampling_probability in [0, 1]. 0:
+    nothing is released."""
 
-    sampling_probability: PositiveProbability
+    sampling_probability: Probability
     event: Nested
 
 
@@ -409,7 +407,7 @@ class PoissonSampled(MechanismEvent):
 class TruncatedPoissonSampled(MechanismEvent):
     """Poisson sampling; of a larger batch a uniformly random max_batch_size records are kept."""
 
-    sampling_probability: PositiveProbability
+    sampling_probability: Probability
     max_batch_size: Count
     dataset_size: Count
     event: Nested
@@ -450,7 +448,7 @@ class RandomAllocation(MechanismEvent):
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Composed(MechanismEvent):
-    """The sequence of its parts, 1 to 10,000 of all depths together."""
+    """The sequence of its parts, up to 10,000 of all depths together. None release nothing."""
 
     events: Annotated[Sequence[CountedEvent], _Parts()]
 
@@ -467,20 +465,20 @@ class SelfComposed(MechanismEvent):
 class TreeAggregation(MechanismEvent):
     """Gaussian tree aggregation over step_count leaves, each record in at most one leaf."""
 
-    noise_multiplier: Positive
+    noise_multiplier: NonNegative
     step_count: Count
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class BandedMatrixFactorization(MechanismEvent):
     """Banded matrix factorisation with unit column norms under b-cyclic Poisson sampling.
-    sampling_probability: the overall one, in (0, 1]; an accountant wants bands *
+    sampling_probability: the overall one, in [0, 1]; an accountant wants bands *
     sampling_probability <= 1."""
 
-    noise_multiplier: Positive
+    noise_multiplier: NonNegative
     bands: Count
     iterations: Count
-    sampling_probability: PositiveProbability
+    sampling_probability: Probability
 
 
 @dataclasses.dataclass(frozen=True, repr=False)

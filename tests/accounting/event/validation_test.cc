@@ -23,9 +23,9 @@ std::string Message(const MechanismEvent& event) {
 
 TEST(Validate, NamesTheFieldItsValueAndTheDomain) {
   EXPECT_EQ(Message(PoissonSampled{1.5, MechanismEvent(Gaussian{1})}),
-            "events[0].event.poissonSampled.samplingProbability: got 1.5, want in (0, 1]");
+            "events[0].event.poissonSampled.samplingProbability: got 1.5, want in [0, 1]");
   EXPECT_EQ(Message(PoissonSampled{0.5, MechanismEvent(Gaussian{-1})}),
-            "events[0].event.poissonSampled.event.gaussian.noiseMultiplier: got -1, want in (0, "
+            "events[0].event.poissonSampled.event.gaussian.noiseMultiplier: got -1, want in [0, "
             "inf)");
   EXPECT_EQ(Validate(CountedEvent{MechanismEvent(PureDp{1}), 0}, "events[3]").message(),
             "events[3].count: got 0, want in [1, 9007199254740992]");
@@ -36,7 +36,7 @@ TEST(Validate, NamesTheFieldItsValueAndTheDomain) {
 }
 
 TEST(Validate, RefusesWhatIsInNoDomain) {
-  for (const double x : {0.0, -0.0, -1.0, kInfinity, -kInfinity, kNaN}) {
+  for (const double x : {-1.0, kInfinity, -kInfinity, kNaN}) {
     EXPECT_FALSE(Validate(MechanismEvent(Gaussian{x}), "").ok()) << x;
     EXPECT_FALSE(Validate(MechanismEvent(Laplace{x}), "").ok()) << x;
     EXPECT_FALSE(Validate(MechanismEvent(DiscreteGaussian{x, 1}), "").ok()) << x;
@@ -51,6 +51,8 @@ TEST(Validate, RefusesWhatIsInNoDomain) {
     EXPECT_FALSE(Validate(MechanismEvent(UnverifiedClaim{x, 0, ""}), "").ok()) << x;
   }
   EXPECT_FALSE(Validate(MechanismEvent(ApproximateDp{0, 1.0000001}), "").ok());
+  EXPECT_FALSE(Validate(MechanismEvent(RandomizedResponse{1, 2}), "").ok());
+  EXPECT_FALSE(Validate(MechanismEvent(DiscreteLaplace{0, 1}), "").ok());
 }
 
 TEST(Validate, AcceptsTheEndsOfEveryDomain) {
@@ -62,6 +64,14 @@ TEST(Validate, AcceptsTheEndsOfEveryDomain) {
     EXPECT_TRUE(Validate(MechanismEvent(Gaussian{x}), "").ok()) << x;
   }
   EXPECT_TRUE(Validate(MechanismEvent(PoissonSampled{1, MechanismEvent(Gaussian{1})}), "").ok());
+  EXPECT_TRUE(Validate(MechanismEvent(PoissonSampled{0, MechanismEvent(Gaussian{1})}), "").ok());
+  EXPECT_TRUE(Validate(MechanismEvent(Composed{}), "").ok());
+  for (const MechanismEvent& exact :
+       {MechanismEvent(Gaussian{0}), MechanismEvent(Laplace{0}),
+        MechanismEvent(DiscreteGaussian{0, 1}), MechanismEvent(RandomizedResponse{0, 2}),
+        MechanismEvent(TreeAggregation{0, 1})}) {
+    EXPECT_TRUE(Validate(exact, "").ok()) << Describe(exact);
+  }
   EXPECT_TRUE(Validate(MechanismEvent(ApproximateDp{0, 1}), "").ok());
   EXPECT_TRUE(Validate(CountedEvent{MechanismEvent(PureDp{1}), kMaxEventCount}, "").ok());
 }

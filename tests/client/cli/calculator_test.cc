@@ -190,7 +190,7 @@ TEST(Compare, NeedsADeltaAndAnEvent) {
   const Outcome bad = Epsctl({"compare", "--gaussian", "-1", "--delta", "1e-5"});
   EXPECT_EQ(bad.code, ExitCode::kUsage);
   EXPECT_THAT(bad.err,
-              HasSubstr("events[0].event.gaussian.noiseMultiplier: got -1, want in (0, inf)"));
+              HasSubstr("events[0].event.gaussian.noiseMultiplier: got -1, want in [0, inf)"));
   EXPECT_THAT(Epsctl({"compare", "--gaussian", "1", "--delta", "2"}).err,
               HasSubstr("delta: got 2, want in (0, 1)"));
 }

@@ -19,16 +19,18 @@ struct PairOfLaws;
 // A mechanism event: an immutable description that fully defines the mathematics of one release.
 //
 // Copying is cheap, and copies are independent. The server validates events, this class does not:
-// charging an event outside its domain (a noise multiplier of 0, say) is INVALID_ARGUMENT, and the
+// charging an event outside its domain (a noise multiplier of -1, say) is INVALID_ARGUMENT, and the
 // message names the field, the value and the domain. Safe to share among threads.
 class Mechanism {
  public:
   // N(0, (noise_multiplier * contribution)^2) added to each coordinate of a sum in which one record
-  // has L2 norm at most `contribution`. In (0, inf).
+  // has L2 norm at most `contribution`. In [0, inf); 0 is no privacy.
   static Mechanism Gaussian(double noise_multiplier);
-  // Laplace noise of scale noise_multiplier * (largest L1 contribution of one record). In (0, inf).
+  // Laplace noise of scale noise_multiplier * (largest L1 contribution of one record). In [0, inf);
+  // 0 is no privacy.
   static Mechanism Laplace(double noise_multiplier);
-  // `mechanism` on a sample that holds each record independently with this probability, in (0, 1].
+  // `mechanism` on a sample that holds each record independently with this probability, in [0, 1];
+  // 0 releases nothing.
   // Valid for Poisson sampling only: shuffled or fixed-size batches are other events.
   static Mechanism PoissonSampled(double sampling_probability, const Mechanism& mechanism);
   // Any (epsilon, 0)-DP mechanism. In [0, inf).
@@ -45,7 +47,7 @@ class Mechanism {
   // proven starts with it. From then on every epsilon of the session is infinite. The budget and
   // all budgets above it must have a NoGuaranteeCap. `reason` is up to 256 bytes.
   static Mechanism NonPrivate(std::string_view reason);
-  // The sequence of its parts. 1 to 10,000 of them.
+  // The sequence of its parts. Up to 10,000 of them; none release nothing.
   static Mechanism Composed(const std::vector<CountedMechanism>& parts);
 
   // Parses the proto3 JSON of epsledger.v1.MechanismEvent, for example

@@ -30,8 +30,8 @@ test('it goes on with what a history used last', () => {
 test('an error of the server is shown at the field that it names', () => {
   const of = (message: string) => fieldProblem({ kind: 'invalid', message, remedy: '' });
   assert.deepEqual(
-    of('Events[0].event.poissonSampled.samplingProbability: got 2, want in (0, 1].'),
-    { field: 'sampling', words: 'got 2, want in (0, 1]' },
+    of('Events[0].event.poissonSampled.samplingProbability: got 2, want in [0, 1].'),
+    { field: 'sampling', words: 'got 2, want in [0, 1]' },
   );
   assert.equal(of('Query.calibrate.epsilon: got -1, want in [0, inf).')?.field, 'target');
   assert.equal(of('Session: not found.'), undefined);

@@ -81,11 +81,11 @@ export function planOfHistory(history: readonly CountedEvent[]): Partial<Plan> {
 
 type Fields = Record<string, unknown>;
 
-/** Which field the server rejects, and in which words: "got 2, want in (0, 1]". */
+/** Which field the server rejects, and in which words: "got 2, want in [0, 1]". */
 export function fieldProblem(
   error: ApiError | undefined,
 ): { field: PlanField | 'delta'; words: string } | undefined {
-  // "Events[0].event.poissonSampled.samplingProbability: got 2, want in (0, 1]."
+  // "Events[0].event.poissonSampled.samplingProbability: got 2, want in [0, 1]."
   const match = /^([\w[\].]+): (.+?)\.?$/.exec(error?.message ?? '');
   const words = match?.[2];
   const last = match?.[1]?.split('.').at(-1)?.toLowerCase();

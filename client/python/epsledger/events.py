@@ -207,6 +207,8 @@ class _Checked:
 def _shown(value: object) -> str:
     if isinstance(value, tuple) and len(value) > 8:
         return "(%s, ... %d in all)" % (", ".join(repr(x) for x in value[:4]), len(value))
+    if value == math.inf:
+        return 'float("inf")'  # as Python reads it
     return repr(value)
 
 

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/nested_sizes.h"
 #include "accounting/event/status_macros.h"
 #include "accounting/event/validation.h"
 #include "google/protobuf/descriptor.h"
@@ -242,6 +243,7 @@ absl::StatusOr<MechanismEvent> FromProto(const v1::MechanismEvent& message,
   absl::StatusOr<MechanismEvent> event = ReadEvent(message, path, 1);
   if (!event.ok()) return event;
   RETURN_IF_ERROR(accounting::Validate(*event, path));
+  RETURN_IF_ERROR(accounting::CheckNestedSizes(*event, path));
   return event;
 }
 
@@ -249,6 +251,7 @@ absl::StatusOr<CountedEvent> FromProto(const v1::CountedEvent& message, const st
   CountedEvent event;
   absl::Status status = ReadFields(message, path, 0, event);
   if (status.ok()) status = accounting::Validate(event, path);
+  if (status.ok()) status = accounting::CheckNestedSizes(*event.event, path + ".event");
   if (!status.ok()) return status;
   return event;
 }

@@ -14,7 +14,8 @@
 
 namespace epsledger::bridge {
 
-// Returns the event that `message` defines, valid in the sense of accounting::Validate.
+// Returns the event that `message` defines, valid in the sense of accounting::Validate and
+// accounting::CheckNestedSizes. Messages are new input: stored events are not read from them.
 //
 // INVALID_ARGUMENT names the field in proto3 JSON form below `path`:
 //   "event: unset, want one of gaussian, laplace, ..."           nothing is set

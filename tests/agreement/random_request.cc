@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "accounting/event/mechanism_event.h"
+#include "accounting/event/nested_sizes.h"
 #include "accounting/numeric/constants.h"
 #include "proto/bridge/mechanism_convert.h"
 
@@ -155,10 +156,15 @@ MechanismEvent Draw::OfKind(int kind, int depth) {
     }
     case SampledWithoutReplacement::kTag: {
       const int64_t size = Count();
-      return SampledWithoutReplacement{size, Integer(1, size), Inner(depth)};
+      SampledWithoutReplacement sampled{size, Integer(1, size), Inner(depth)};
+      if (!CheckNestedSizes(sampled, "").ok()) sampled.event = MechanismEvent(Gaussian{1});
+      return sampled;
     }
-    case SampledWithReplacement::kTag:
-      return SampledWithReplacement{Count(), Count(1000), Inner(depth)};
+    case SampledWithReplacement::kTag: {
+      SampledWithReplacement sampled{Count(), Count(1000), Inner(depth)};
+      if (!CheckNestedSizes(sampled, "").ok()) sampled.event = MechanismEvent(Gaussian{1});
+      return sampled;
+    }
     case RandomAllocation::kTag: {
       const int64_t rounds = Count();
       return RandomAllocation{rounds, Integer(1, std::min<int64_t>(rounds, 10)), Inner(depth)};

@@ -139,6 +139,38 @@ TEST(MechanismConvert, RefusesANoiseOfALaterVersion) {
   }
 }
 
+TEST(MechanismConvert, RefusesASampleOfASampleOfAnotherSize) {
+  using accounting::MechanismEvent;
+  using accounting::SampledWithoutReplacement;
+  const MechanismEvent gaussian = accounting::Gaussian{1};
+  const auto read = [](const MechanismEvent& event) {
+    v1::MechanismEvent message;
+    ToProto(event, &message);
+    return MessageOf(FromProto(message, "event").status());
+  };
+  const MechanismEvent inner = SampledWithoutReplacement{10, 5, gaussian};
+  EXPECT_EQ(read(SampledWithoutReplacement{100, 10, inner}), "");
+  EXPECT_EQ(read(SampledWithoutReplacement{100, 20, inner}),
+            "event.sampledWithoutReplacement.event.sampledWithoutReplacement.datasetSize: got 10, "
+            "want 20, the sampleSize around it");
+  EXPECT_EQ(read(accounting::Composed{
+                {{gaussian, 1},
+                 {MechanismEvent(SampledWithoutReplacement{
+                      100, 20,
+                      MechanismEvent(accounting::SelfComposed{
+                          MechanismEvent(accounting::TruncatedPoissonSampled{0.5, 5, 10, gaussian}),
+                          2})}),
+                  1}}}),
+            "event.composed.events[1].event.sampledWithoutReplacement.event.selfComposed.event."
+            "truncatedPoissonSampled.datasetSize: got 10, want 20, the sampleSize around it");
+  // A Poisson sample has no fixed size.
+  EXPECT_EQ(read(SampledWithoutReplacement{100, 20,
+                                           MechanismEvent(accounting::PoissonSampled{0.5, inner})}),
+            "");
+  // A history that holds one was stored before this was checked.
+  EXPECT_TRUE(accounting::Validate(SampledWithoutReplacement{100, 20, inner}, "event").ok());
+}
+
 TEST(MechanismConvert, RefusesFieldsThatItDoesNotKnowAtEveryDepth) {
   v1::MechanismEvent message;
   v1::MechanismEvent* inner = message.mutable_poisson_sampled()->mutable_event();

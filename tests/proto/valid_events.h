@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "accounting/event/mechanism_event.h"
+#include "accounting/event/nested_sizes.h"
 #include "rapidcheck.h"
 
 namespace epsledger::tests {
@@ -89,10 +90,15 @@ inline accounting::MechanismEvent ValidEvent(int kind, int depth) {
     }
     case SampledWithoutReplacement::kTag: {
       const int64_t size = Count();
-      return SampledWithoutReplacement{size, (size + 1) / 2, AnyInner(depth)};
+      SampledWithoutReplacement sampled{size, (size + 1) / 2, AnyInner(depth)};
+      if (!CheckNestedSizes(sampled, "").ok()) sampled.event = MechanismEvent(Gaussian{1});
+      return sampled;
     }
-    case SampledWithReplacement::kTag:
-      return SampledWithReplacement{Count(), Count(), AnyInner(depth)};
+    case SampledWithReplacement::kTag: {
+      SampledWithReplacement sampled{Count(), Count(), AnyInner(depth)};
+      if (!CheckNestedSizes(sampled, "").ok()) sampled.event = MechanismEvent(Gaussian{1});
+      return sampled;
+    }
     case RandomAllocation::kTag: {
       const int64_t rounds = Count();
       return RandomAllocation{rounds, (rounds + 1) / 2, AnyInner(depth)};

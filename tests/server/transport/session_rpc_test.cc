@@ -125,8 +125,10 @@ TEST_F(SessionRpc, WhatIsWrongIsNamed) {
   fails("mode: DECLARED plan_delta: 0.1 own_cap { zcdp { rho: 1 } } plan { events " + event + " }",
         "session.ownCap: got another currency, want approximateDp");
   fails("mode: DECLARED plan { events " + event + " }", "session.planDelta: got 0, want in (0, 1)");
-  fails("mode: DECLARED plan_delta: 0.1 plan { events { event { gaussian {} } count: 1 } }",
-        "session.plan.events[0].event.gaussian.noiseMultiplier: got 0");
+  fails(
+      "mode: DECLARED plan_delta: 0.1 plan { events { event { laplace { noise_multiplier: -1 } } "
+      "count: 1 } }",
+      "session.plan.events[0].event.laplace.noiseMultiplier: got -1");
   fails(
       "mode: DECLARED plan_delta: 0.1 plan { events { event { gaussian { noise_multiplier: 1 } } "
       "} }",

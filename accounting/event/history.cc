@@ -129,13 +129,17 @@ bool ReleasesNothing(const MechanismEvent& event) {
         if constexpr (HoldsAnEvent<Event>) {
           return ReleasesNothing(*kind.event);
         } else if constexpr (std::is_same_v<Event, Composed>) {
-          return std::all_of(kind.events.begin(), kind.events.end(),
-                             [](const CountedEvent& part) { return ReleasesNothing(*part.event); });
+          return ReleasesNothing(kind.events);
         } else {
           return false;
         }
       },
       event.kind());
+}
+
+bool ReleasesNothing(const std::vector<CountedEvent>& events) {
+  return std::all_of(events.begin(), events.end(),
+                     [](const CountedEvent& part) { return ReleasesNothing(*part.event); });
 }
 
 bool ContainsNonPrivate(const MechanismEvent& event) {

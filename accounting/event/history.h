@@ -54,6 +54,8 @@ std::vector<Use> OpenRandomAllocations(std::vector<Use> uses);
 // True if the event releases nothing: a sampling with probability 0, a composition without parts,
 // or any event around nothing but such ones.
 bool ReleasesNothing(const MechanismEvent& event);
+// True if all of them do.
+bool ReleasesNothing(const std::vector<CountedEvent>& events);
 
 // True if the event is, or contains at any depth, a release without privacy: nonPrivate, or one
 // whose noise is 0; also inside a sampling with probability 0.

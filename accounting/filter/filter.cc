@@ -278,6 +278,13 @@ absl::StatusOr<std::vector<double>> CostUpperBounds(const MechanismEvent& event,
     }
     return costs;
   }
+  if (ReleasesNothing(event)) {
+    std::vector<double> costs(cells.size(), 0);
+    for (size_t i = 0; i < cells.size(); ++i) {
+      if (cells[i].quantity == CellQuantity::kPlanCount) costs[i] = kInfinity;  // not a plan
+    }
+    return costs;
+  }
   const Setting setting{.relation = relation};
   std::optional<RenyiDivergences> renyi;
   if (std::any_of(cells.begin(), cells.end(),

@@ -379,6 +379,10 @@ absl::StatusOr<Reference> MakeReference(const MechanismEvent& event, Neighboring
     return absl::InvalidArgumentError("got a nonPrivate event, want one with a finite cost");
   }
   const std::vector<Use> uses = UsesOf(event, relation);
+  if (uses.empty()) {
+    return absl::InvalidArgumentError(
+        "got an event that releases nothing, want one that is worth counting");
+  }
   if (uses.size() != 1 || uses[0].count != 1) {
     return absl::InvalidArgumentError(
         "got a sequence of events, want the one event that most charges are made of");

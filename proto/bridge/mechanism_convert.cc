@@ -74,8 +74,13 @@ template <class S>
 absl::Status ReadFields(const Message& message, const std::string& path, int depth, S& out);
 
 // One overload per type that a field of an event can have. `path` is the message's.
-absl::Status ReadField(const Message& message, const FieldDescriptor* field, const std::string&,
-                       int, double& out) {
+absl::Status ReadField(const Message& message, const FieldDescriptor* field,
+                       const std::string& path, int, double& out) {
+  // Where 0 means that nothing or everything is released, it must be said.
+  if (field->has_presence() && !message.GetReflection()->HasField(message, field)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ".", field->json_name(), ": unset, want a number, also if it is 0"));
+  }
   out = message.GetReflection()->GetDouble(message, field);
   return absl::OkStatus();
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "accounting/event/history.h"
 #include "accounting/event/status_macros.h"
 #include "server/core/charge_decider.h"
 #include "server/core/codec.h"
@@ -356,7 +357,7 @@ bool Ledger::WasCharged(const BudgetState& budget) const {
   for (const SessionState* session : SessionsOf(budget.spec.id, "", INT64_MAX)) {
     if (session->plan_charge.has_value()) return true;
     for (const SessionEvent& event : session->events) {
-      if (event.accepted_count > 0) return true;
+      if (event.accepted_count > 0 && !accounting::ReleasesNothing(*event.event)) return true;
     }
   }
   return std::any_of(budget.child_ids.begin(), budget.child_ids.end(),

@@ -264,6 +264,7 @@ void ChargeDecider::FixReferences(const accounting::MechanismEvent& event) {
 
 void ChargeDecider::FindUnitPrices(const PricedEvent& event, const accounting::MechanismEvent& what,
                                    int64_t count) {
+  if (accounting::ReleasesNothing(what)) return;  // costs 0, in every cell
   FixReferences(what);
   for (size_t i = 0; i < gates_.size(); ++i) {
     const Gate& gate = gates_[i];

@@ -1,6 +1,7 @@
 #include "server/core/gate.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace epsledger::core {
@@ -85,7 +86,9 @@ std::vector<Cost> Gate::CostOf(const std::vector<Cost>& unit_costs, const UnitPr
 
 int64_t Gate::HowManyFit(const std::vector<Cost>& unit_costs, const UnitPrices& prices,
                          int64_t limit) const {
-  if (!UnitsCellOf(balance.filter()).has_value()) return HowManyFit(unit_costs, limit);
+  const std::optional<size_t> units = UnitsCellOf(balance.filter());
+  // What costs no units needs no price.
+  if (!units.has_value() || unit_costs[*units].is_zero()) return HowManyFit(unit_costs, limit);
   const bool any = balance.filter().rule == accounting::FilterRule::kAnyCell;
   int64_t result = prices.HowMany(UnitsLeft(), limit);
   if (result > 0 && !Fits(CostOf(unit_costs, prices, result))) {

@@ -304,7 +304,8 @@ class Ledger {
   // Returns the filters that gate new sessions and budgets below `budget`: its own first, then
   // those up to the root.
   std::vector<Gate> GatesOf(const BudgetState& budget) const { return GatesOf(PathToRoot(budget)); }
-  // True if anything was charged to the budget, to anything below it, or to its predecessors.
+  // True if anything that releases something was charged to the budget, to anything below it, or to
+  // its predecessors.
   bool WasCharged(const BudgetState& budget) const;
   // True if everything that was paid in units of the budget, also below it and by its predecessors,
   // was paid at prices that hold at every level.

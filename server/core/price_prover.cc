@@ -217,6 +217,7 @@ std::optional<std::string> PriceProver::Check(const Ledger& ledger, const Sessio
         costs[*place].is_infinite()) {
       continue;
     }
+    if (accounting::ReleasesNothing(body.spec.plan)) continue;  // costs 0
     const int64_t left = gate.UnitsLeft();
     if (left < 1) return "a plan is paid in units of which none is left";
     const accounting::UnitPrice paid{.units = WholeUnits(costs[*place]),

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "accounting/event/history.h"
 #include "accounting/event/status_macros.h"
 #include "accounting/event/validation.h"
 #include "server/core/charge_decider.h"
@@ -58,7 +59,7 @@ const accounting::MechanismEvent& MostUsed(const std::vector<accounting::Counted
 std::optional<UnitPrices::Charge> PlanUnits(const SessionSpec& spec, const Gate& gate,
                                             const Pricing* pricing, PricesWanted* wanted) {
   const std::shared_ptr<const UnitReference>& reference = gate.balance.reference();
-  if (reference == nullptr) return std::nullopt;
+  if (reference == nullptr || accounting::ReleasesNothing(spec.plan)) return std::nullopt;
   const int64_t left = gate.UnitsLeft();
   if (left < 1) return std::nullopt;
   int64_t single_units = 0;

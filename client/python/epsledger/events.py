@@ -88,6 +88,7 @@ class _Parts:
 Positive = Annotated[float, Interval("(0, inf)")]
 NonNegative = Annotated[float, Interval("[0, inf)")]
 Probability = Annotated[float, Interval("[0, 1]")]
+PositiveProbability = Annotated[float, Interval("(0, 1]")]
 ShareBelowOne = Annotated[float, Interval("[0, 1)")]
 Count = Annotated[int, Range(1)]
 Words = Annotated[str, Text()]

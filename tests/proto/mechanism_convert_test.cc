@@ -82,6 +82,9 @@ INSTANTIATE_TEST_SUITE_P(
     Table, BadEvents,
     ::testing::Values(
         BadInput{"", "event: unset, want one of gaussian, laplace, discreteGaussian,"},
+        BadInput{"gaussian {}",
+                 "event.gaussian.noiseMultiplier: unset, want a number, also if it "
+                 "is 0"},
         BadInput{"discrete_laplace {}",
                  "event.discreteLaplace.noiseParameter: got 0, want in (0, inf)"},
         BadInput{"gaussian { noise_multiplier: -1 }",
@@ -137,6 +140,60 @@ TEST(MechanismConvert, RefusesANoiseOfALaterVersion) {
                 StartsWith("event.reportNoisyMax.noise: got "))
         << number;
   }
+}
+
+// An old client leaves out a number that it sets to 0, and must not get the meaning of 0.
+TEST(MechanismConvert, TellsANumberThatWasLeftOutFromZero) {
+  const auto message_of = [](const std::string& text) {
+    v1::MechanismEvent message;
+    EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &message)) << text;
+    return MessageOf(FromProto(message, "event").status());
+  };
+  struct Row {
+    std::string before;
+    std::string field;
+    std::string json_name;
+    std::string after;
+  };
+  const std::string gaussian = "event { gaussian { noise_multiplier: 1 } }";
+  const Row rows[] = {
+      {"gaussian", "noise_multiplier", "gaussian.noiseMultiplier", ""},
+      {"laplace", "noise_multiplier", "laplace.noiseMultiplier", ""},
+      {"discrete_gaussian", "sigma", "discreteGaussian.sigma", "sensitivity: 1"},
+      {"randomized_response", "noise_parameter", "randomizedResponse.noiseParameter",
+       "num_buckets: 2"},
+      {"mixture_of_gaussians", "noise_multiplier", "mixtureOfGaussians.noiseMultiplier",
+       "sensitivities: 1 probabilities: 1"},
+      {"poisson_sampled", "sampling_probability", "poissonSampled.samplingProbability", gaussian},
+      {"truncated_poisson_sampled", "sampling_probability",
+       "truncatedPoissonSampled.samplingProbability",
+       "max_batch_size: 1 dataset_size: 2 " + gaussian},
+      {"tree_aggregation", "noise_multiplier", "treeAggregation.noiseMultiplier", "step_count: 1"},
+      {"banded_matrix_factorization", "noise_multiplier",
+       "bandedMatrixFactorization.noiseMultiplier",
+       "bands: 1 iterations: 2 sampling_probability: 0.5"},
+      {"banded_matrix_factorization", "sampling_probability",
+       "bandedMatrixFactorization.samplingProbability",
+       "bands: 1 iterations: 2 noise_multiplier: 1"}};
+  for (const Row& row : rows) {
+    EXPECT_EQ(message_of(row.before + " { " + row.after + " }"),
+              "event." + row.json_name + ": unset, want a number, also if it is 0");
+    EXPECT_EQ(message_of(row.before + " { " + row.field + ": 0 " + row.after + " }"), "");
+    EXPECT_EQ(message_of(row.before + " { " + row.field + ": -0.0 " + row.after + " }"), "");
+  }
+}
+
+// What an old client sends is what a new one sends, unless the number is 0.
+TEST(MechanismConvert, AnOptionalNumberIsWrittenAsAPlainOneWas) {
+  v1::MechanismEvent message;
+  message.mutable_gaussian()->set_noise_multiplier(1);
+  EXPECT_EQ(message.SerializeAsString(),
+            std::string("\x0a\x09\x09\x00\x00\x00\x00\x00\x00\xf0\x3f", 11));
+  message.mutable_gaussian()->set_noise_multiplier(0);
+  EXPECT_EQ(message.SerializeAsString(),
+            std::string("\x0a\x09\x09\x00\x00\x00\x00\x00\x00\x00\x00", 11));
+  EXPECT_TRUE(message.ParseFromString(std::string("\x0a\x00", 2)));  // 0.1 with 0
+  EXPECT_FALSE(FromProto(message, "event").ok());
 }
 
 TEST(MechanismConvert, RefusesASampleOfASampleOfAnotherSize) {

@@ -37,7 +37,7 @@ class Event(unittest.TestCase):
         self.assertEqual(list(kinds), [cls.__name__ for cls in e.KINDS.values()])
         for message in kinds:
             body = re.search(r"\nmessage %s \{(.*?)\n\}" % message, text, re.S)[1]
-            fields = re.findall(r"^  (?:repeated )?[\w.]+ (\w+) = \d+;", body, re.M)
+            fields = re.findall(r"^  (?:repeated |optional )?[\w.]+ (\w+) = \d+;", body, re.M)
             self.assertEqual(fields, list(getattr(e, message).__dataclass_fields__), message)
 
     def test_every_kind_is_tried(self):
@@ -149,6 +149,12 @@ class Event(unittest.TestCase):
             (None, r"^event: got None, want an object"),
             ({"gaussian": {}, "laplace": {}}, r"^event: got gaussian, laplace, want one of"),
             ({"magic": {}}, r"^event.magic: got an unknown event, want one of"),
+            ({"gaussian": {}}, r"^event.gaussian.noiseMultiplier: got nothing, want a number in \[0, inf\)"),
+            ({"laplace": {"noiseMultiplier": None}}, r"^event.laplace.noiseMultiplier: got nothing, want a number in"),
+            ({"poissonSampled": {"event": GAUSSIAN.to_json()}},
+             r"^event.poissonSampled.samplingProbability: got nothing, want a number in \[0, 1\]"),
+            ({"randomizedResponse": {"numBuckets": "2"}},
+             r"^event.randomizedResponse.noiseParameter: got nothing, want a number in \[0, 1\)"),
             ({"discreteLaplace": {}}, r"^event.discreteLaplace.noiseParameter: got 0.0, want in \(0, inf\)"),
             ({"gaussian": {"sigma": 1}}, r"^event.gaussian.sigma: got an unknown field, want one of noiseMultiplier"),
             ({"gaussian": {"noiseMultiplier": "one"}}, r"^event.gaussian.noiseMultiplier: got 'one', want a number"),
@@ -200,7 +206,10 @@ class Calculator(unittest.TestCase):
     def test_refuses_what_is_refused_here(self):
         """Without the checks here, the same mistakes meet the same ends there."""
         mistakes = [
+            {"gaussian": {}},
+            {"gaussian": {"noiseMultiplier": None}},
             {"gaussian": {"noiseMultiplier": -1}},
+            {"poissonSampled": {"event": GAUSSIAN.to_json()}},
             {"selfComposed": {"event": GAUSSIAN.to_json(), "count": "0"}},
             {"renyiCurve": {"orders": [2], "divergences": ["Infinity"]}},
             {"renyiCurve": {"orders": [2, 2], "divergences": [0, 0]}},

@@ -112,7 +112,7 @@ class Grpc(LedgerCase):
             session = self.new_session(client=client)
             for call, kind, message in (
                     (lambda: session.step({"gaussian": {"noiseMultiplier": -1}}), epsledger.InvalidArgument,
-                     r"event.gaussian.noiseMultiplier: got -1, want in \(0, inf\)"),
+                     r"event.gaussian.noiseMultiplier: got -1, want in \[0, inf\)"),
                     (lambda: session.step({"gaussian": {"noiseMultiplier": float("nan")}}), epsledger.InvalidArgument,
                      "event.gaussian.noiseMultiplier: got NaN"),
                     (lambda: session.step({"gaussain": {}}), epsledger.InvalidArgument, "gaussain"),

@@ -33,6 +33,8 @@ class FromOpacus(unittest.TestCase):
             self.assertEqual(history_from_opacus({"history": ROWS, "mechanism": mechanism}), HISTORY)
         self.assertEqual(history_from_opacus({"history": [list(row) for row in ROWS], "mechanism": "prv"}), HISTORY)
         self.assertEqual(history_from_opacus({"history": [], "mechanism": "prv"}), [])
+        # A step without noise is a release without privacy.
+        self.assertEqual(history_from_opacus({"history": [(0, 0.01, 1)], "mechanism": "prv"}), [steps(0, 0.01, 1)])
 
     def test_refuses_by_row_and_field(self):
         table = [
@@ -41,8 +43,8 @@ class FromOpacus(unittest.TestCase):
              r"^state_dict\['mechanism'\]: got 'magic', want rdp, prv or gdp"),
             ({"history": ROWS, "delta": 1}, r"^state_dict\['delta'\]: got an unknown key"),
             ({"history": [(1.1, 0.01)]}, r"^history\[0\]: got 2 values, want noise multiplier"),
-            ({"history": [*ROWS, (0, 0.01, 1)]},
-             r"^history\[3\].event.poissonSampled.event.gaussian.noiseMultiplier: got 0.0, want in \(0, inf\)"),
+            ({"history": [*ROWS, (-1, 0.01, 1)]},
+             r"^history\[3\].event.poissonSampled.event.gaussian.noiseMultiplier: got -1.0, want in \[0, inf\)"),
             ({"history": [(1, 1.5, 1)]}, r"^history\[0\].event.poissonSampled.samplingProbability: got 1.5, want"),
             ({"history": [(1, 0.5, 0)]}, r"^history\[0\].count: got 0, want a whole number"),
             ({"history": [(1, 0.5, 1.5)]}, r"^history\[0\].count: got 1.5, want a whole number"),
@@ -102,7 +104,7 @@ class FromCsv(unittest.TestCase):
             ([header, "1,0.5,"], "^line 2, steps: got '', want a whole number"),
             ([header, "nan,0.5,1"], "^line 2, noise_multiplier: got 'nan', want a number"),
             ([header, "1_0,0.5,1"], "^line 2, noise_multiplier: got '1_0', want a number"),
-            ([header, "1,1.5,1"], r"^line 2.event.poissonSampled.samplingProbability: got 1.5, want in \(0, 1\]"),
+            ([header, "1,1.5,1"], r"^line 2.event.poissonSampled.samplingProbability: got 1.5, want in \[0, 1\]"),
         ]
         for lines, message in table:
             with self.subTest(message=message), self.assertRaisesRegex(ValueError, message):

@@ -7,7 +7,7 @@ import numbers
 import re
 import reprlib
 import typing
-from typing import Any, ClassVar, List, NoReturn, Sequence, Tuple
+from typing import Any, ClassVar, List, NoReturn, Optional, Sequence, Tuple
 
 # The server's bounds (accounting/event/validation.h).
 MAX_COUNT = 1 << 53  # exact as a double
@@ -40,11 +40,10 @@ class Scalar:
 
 
 class Interval(Scalar):
-    """An interval of doubles: "(0, inf)"."""
+    """An interval of doubles: "(0, inf)". given: in JSON the number must be there, also if it is 0."""
 
-    absent: ClassVar[float] = 0.0
-
-    def __init__(self, interval: str) -> None:
+    def __init__(self, interval: str, *, given: bool = False) -> None:
+        self.absent: Optional[float] = None if given else 0.0
         lower, upper = (float(end) for end in interval[1:-1].split(","))
         self.text, self.lower, self.upper = interval, lower, upper
         self.lower_closed, self.upper_closed = interval[0] == "[", interval[-1] == "]"
@@ -67,7 +66,9 @@ class Interval(Scalar):
         return "Infinity" if value == math.inf else value
 
     def read(self, path: str, value: object) -> object:
-        """Proto3 JSON also writes doubles as strings, for example "Infinity"."""
+        """Proto3 JSON also writes doubles as strings, for example "Infinity"; its null is a field that is not there."""
+        if value is None:
+            refuse(path, "nothing", "a number in " + self.text)
         if isinstance(value, str):
             if not re.fullmatch(r"NaN|-?(Infinity|[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?)", value):
                 refuse(path, reprlib.repr(value), "a number in " + self.text)

@@ -89,7 +89,10 @@ Positive = Annotated[float, Interval("(0, inf)")]
 NonNegative = Annotated[float, Interval("[0, inf)")]
 Probability = Annotated[float, Interval("[0, 1]")]
 PositiveProbability = Annotated[float, Interval("(0, 1]")]
-ShareBelowOne = Annotated[float, Interval("[0, 1)")]
+# Where 0 means that nothing or everything is released, JSON must say it.
+Noise = Annotated[float, Interval("[0, inf)", given=True)]
+NoiseShare = Annotated[float, Interval("[0, 1)", given=True)]
+SamplingProbability = Annotated[float, Interval("[0, 1]", given=True)]
 Count = Annotated[int, Range(1)]
 Words = Annotated[str, Text()]
 Nested = Annotated["MechanismEvent", _Event()]
@@ -125,7 +128,7 @@ _Fields = TypeVar("_Fields", bound="_Checked")
 
 
 def _read_fields(cls: Type[_Fields], path: str, value: object, depth: int) -> _Fields:
-    """Absent fields have proto3's defaults, which the domains mostly refuse."""
+    """Absent fields have proto3's defaults, which the domains mostly refuse, or must be there."""
     members = _object(path, value)
     domains = _domains_of(cls)
     names = {_json_name(name): name for name in domains}
@@ -263,14 +266,14 @@ class Gaussian(MechanismEvent):
     contribution. noise_multiplier: noise standard deviation / the largest contribution of ONE
     record, in [0, inf). 0, here and below, is no privacy: every epsilon is infinite."""
 
-    noise_multiplier: NonNegative
+    noise_multiplier: Noise
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Laplace(MechanismEvent):
     """Laplace noise of scale noise_multiplier * contribution (L1). In [0, inf)."""
 
-    noise_multiplier: NonNegative
+    noise_multiplier: Noise
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -278,7 +281,7 @@ class DiscreteGaussian(MechanismEvent):
     """Discrete Gaussian with parameter sigma in [0, inf) on an integer query of integer sensitivity
     >= 1."""
 
-    sigma: NonNegative
+    sigma: Noise
     sensitivity: Count
 
 
@@ -296,7 +299,7 @@ class RandomizedResponse(MechanismEvent):
     """With probability noise_parameter in [0, 1) one of num_buckets >= 2 values, uniformly, otherwise the true
     value."""
 
-    noise_parameter: ShareBelowOne
+    noise_parameter: NoiseShare
     num_buckets: Annotated[int, Range(2)]
 
 
@@ -386,7 +389,7 @@ class MixtureOfGaussians(MechanismEvent):
     with probability probabilities[i]. noise_multiplier in [0, inf); sensitivities in [0, inf);
     probabilities sum to 1 within 1e-9, as many. 1 to 10,000 of them."""
 
-    noise_multiplier: NonNegative
+    noise_multiplier: Noise
     sensitivities: Annotated[Sequence[float], Table("[0, inf)")]
     probabilities: Annotated[Sequence[float], Table("[0, 1]")]
 
@@ -402,7 +405,7 @@ class PoissonSampled(MechanismEvent):
     """`event` on a sample that holds each record independently with sampling_probability in [0, 1]. 0:
     nothing is released."""
 
-    sampling_probability: Probability
+    sampling_probability: SamplingProbability
     event: Nested
 
 
@@ -410,7 +413,7 @@ class PoissonSampled(MechanismEvent):
 class TruncatedPoissonSampled(MechanismEvent):
     """Poisson sampling; of a larger batch a uniformly random max_batch_size records are kept."""
 
-    sampling_probability: Probability
+    sampling_probability: SamplingProbability
     max_batch_size: Count
     dataset_size: Count
     event: Nested
@@ -468,7 +471,7 @@ class SelfComposed(MechanismEvent):
 class TreeAggregation(MechanismEvent):
     """Gaussian tree aggregation over step_count leaves, each record in at most one leaf."""
 
-    noise_multiplier: NonNegative
+    noise_multiplier: Noise
     step_count: Count
 
 
@@ -478,10 +481,10 @@ class BandedMatrixFactorization(MechanismEvent):
     sampling_probability: the overall one, in [0, 1]; an accountant wants bands *
     sampling_probability <= 1."""
 
-    noise_multiplier: NonNegative
+    noise_multiplier: Noise
     bands: Count
     iterations: Count
-    sampling_probability: Probability
+    sampling_probability: SamplingProbability
 
 
 @dataclasses.dataclass(frozen=True, repr=False)

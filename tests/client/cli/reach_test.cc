@@ -263,7 +263,7 @@ TEST(Reach, ValuesAreCheckedBeforeAServerIsAwaited) {
     EXPECT_THAT(error(arguments), HasSubstr(want));
   }
   EXPECT_THAT(error({"charge", "create", "a/b", "--attempt", "1", "--gaussian", "-1"}),
-              HasSubstr("event.gaussian.noiseMultiplier: got -1, want in (0, inf)"));
+              HasSubstr("event.gaussian.noiseMultiplier: got -1, want in [0, inf)"));
   EXPECT_THAT(error({"charge", "preview", "a/b", "--gaussian", "1", "--count", "0"}),
               HasSubstr("count: got 0"));
   EXPECT_THAT(error({"charge", "create", "a/b", "--gaussian", "1"}), HasSubstr("--attempt"));

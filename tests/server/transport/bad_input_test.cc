@@ -238,7 +238,7 @@ void AddMutations(const Message& message, const std::string& name, const Path& p
       AddMutations(field->is_repeated() ? reflection->GetRepeatedMessage(message, field, 0)
                                         : reflection->GetMessage(message, field),
                    at, inner, mutations);
-    } else if (!field->is_repeated() && (set || field->containing_oneof() == nullptr)) {
+    } else if (!field->is_repeated() && (set || field->real_containing_oneof() == nullptr)) {
       AddBadValues(field, set, at, path, mutations);
     }
   }

@@ -39,7 +39,7 @@ std::vector<Use> Flatten(const std::vector<CountedEvent>& events);
 std::vector<Use> Flatten(const MechanismEvent& event);
 
 // Replaces every bandedMatrixFactorization{z, b, n, q} that is a use of its own by ceil(n / b) uses
-// of poissonSampled{q b, gaussian{z}} ([CCGMST23]: a part of the records takes part every b
+// of poissonSampled{q b, gaussian{z}} ([CGMMRTX23]: a part of the records takes part every b
 // iterations, each record with probability q b), or of the gaussian where q b = 1. Valid for one
 // privacy unit that is added, removed or zeroed; under replace-one, and where q b > 1, nothing is
 // replaced. Not valid for groups, whose members may be in different parts.

@@ -517,7 +517,7 @@ class RenyiDivergencesBuilder {
     if (!(q <= 1)) {
       return Unknown(event, "its cyclic sampling needs samplingProbability * bands <= 1");
     }
-    // [CCGMST23]: a part of the records takes part every `bands` iterations, each with probability
+    // [CGMMRTX23]: a part of the records takes part every `bands` iterations, each with probability
     // q of its own.
     const double steps = static_cast<double>((banded.iterations - 1) / banded.bands + 1);
     sampled_gaussians_[{std::min(1.0, RoundUp(q)), banded.noise_multiplier / shift_}] +=

@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "accounting/event/validation.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/text_format.h"
@@ -180,6 +181,27 @@ TEST(MechanismConvert, TellsANumberThatWasLeftOutFromZero) {
               "event." + row.json_name + ": unset, want a number, also if it is 0");
     EXPECT_EQ(message_of(row.before + " { " + row.field + ": 0 " + row.after + " }"), "");
     EXPECT_EQ(message_of(row.before + " { " + row.field + ": -0.0 " + row.after + " }"), "");
+  }
+}
+
+TEST(MechanismConvert, JsonTellsANumberThatWasLeftOutFromZero) {
+  const auto read = [](const std::string& json) {
+    v1::MechanismEvent message;
+    EXPECT_TRUE(google::protobuf::util::JsonStringToMessage(json, &message).ok()) << json;
+    return FromProto(message, "event");
+  };
+  EXPECT_FALSE(read(R"({"gaussian": {}})").ok());
+  EXPECT_FALSE(read(R"({"gaussian": {"noiseMultiplier": null}})").ok());
+  for (const char* zero : {"0", "0.0", "\"0\"", "-0.0"}) {
+    const auto event =
+        read(absl::StrCat(R"({"gaussian": {"noiseMultiplier": )", std::string(zero), "}}"));
+    ASSERT_TRUE(event.ok()) << zero << ": " << event.status();
+    EXPECT_EQ(*event, accounting::MechanismEvent(accounting::Gaussian{0})) << zero;
+    v1::MechanismEvent message;
+    ToProto(*event, &message);
+    std::string json;
+    ASSERT_TRUE(google::protobuf::util::MessageToJsonString(message, &json).ok());
+    EXPECT_EQ(*read(json), *event) << json;
   }
 }
 

@@ -357,7 +357,10 @@ bool Ledger::WasCharged(const BudgetState& budget) const {
   for (const SessionState* session : SessionsOf(budget.spec.id, "", INT64_MAX)) {
     if (session->plan_charge.has_value()) return true;
     for (const SessionEvent& event : session->events) {
-      if (event.accepted_count > 0 && !accounting::ReleasesNothing(*event.event)) return true;
+      const accounting::MechanismEvent& what = *event.event;
+      const bool is_free =
+          accounting::ReleasesNothing(what) && !accounting::ContainsNonPrivate(what);
+      if (event.accepted_count > 0 && !is_free) return true;
     }
   }
   return std::any_of(budget.child_ids.begin(), budget.child_ids.end(),

@@ -88,7 +88,8 @@ def from_dp_event(event: object, *, path: str = "event") -> MechanismEvent:
     """Returns the event that a DpEvent, its named tuple, or a dict of its fields describes.
 
     NoOpDpEvent is PureDp(epsilon=0). A record is in at most one of the trees of SingleEpochTreeAggregationDpEvent, so
-    they cost as much as the largest. Raises ValueError, naming the class under `path`, for events and fields that are
+    they cost as much as the largest. Noise of 0 is no privacy, a sampling probability of 0 and an empty composition
+    release nothing, as there; noise of 0 inside a sampling with probability 0 is no privacy here and nothing there. Raises ValueError, naming the class under `path`, for events and fields that are
     unknown here, and for numbers out of their domain.
     """
     return _read(event, path, 0)

@@ -21,6 +21,7 @@ bool Equal(int64_t a, int64_t b) { return a == b; }
 bool Equal(const std::string& a, const std::string& b) { return a == b; }
 bool Equal(bool a, bool b) { return a == b; }
 bool Equal(Noise a, Noise b) { return a == b; }
+bool Equal(MatrixStrategy a, MatrixStrategy b) { return a == b; }
 bool Equal(const NestedEvent& a, const NestedEvent& b) {
   if (!a.has_value() || !b.has_value()) return a.has_value() == b.has_value();
   return *a == *b;
@@ -56,6 +57,7 @@ void Append(std::string& out, double x) { out += FormatDouble(x); }
 void Append(std::string& out, int64_t x) { out += std::to_string(x); }
 void Append(std::string& out, bool x) { out += x ? "true" : "false"; }
 void Append(std::string& out, Noise noise) { out += NoiseName(noise); }
+void Append(std::string& out, MatrixStrategy strategy) { out += MatrixStrategyName(strategy); }
 void Append(std::string& out, const std::string& text) {
   out += '"';
   for (const char c : Printable(text)) {  // one line, whatever the caller sent
@@ -138,6 +140,25 @@ std::string NoiseName(Noise noise) {
       return "GAUSSIAN";
   }
   const int number = static_cast<int>(noise);
+  return number == 0 ? "KIND_UNSPECIFIED" : std::to_string(number);
+}
+
+std::string MatrixStrategyName(MatrixStrategy strategy) {
+  switch (strategy) {
+    case MatrixStrategy::kMatrix:
+      return "MATRIX";
+    case MatrixStrategy::kToeplitz:
+      return "TOEPLITZ";
+    case MatrixStrategy::kBufferedToeplitz:
+      return "BUFFERED_TOEPLITZ";
+    case MatrixStrategy::kSquareRoot:
+      return "SQUARE_ROOT";
+    case MatrixStrategy::kBinaryTree:
+      return "BINARY_TREE";
+    case MatrixStrategy::kIdentity:
+      return "IDENTITY";
+  }
+  const int number = static_cast<int>(strategy);
   return number == 0 ? "KIND_UNSPECIFIED" : std::to_string(number);
 }
 

@@ -1,5 +1,6 @@
 #include "accounting/event/validation.h"
 
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
 
@@ -14,6 +15,9 @@ namespace {
 // A sum of probabilities within this distance of 1 counts as 1: 10,000 terms of a correctly rounded
 // table.
 constexpr double kProbabilitySumTolerance = 1e-9;
+
+constexpr double kLargestMatrixEntry = 1e30;  // squares and their sums stay finite
+constexpr Interval kMatrixEntry{-kLargestMatrixEntry, kLargestMatrixEntry, true, true};
 
 // Walks one event. Counts events over the whole walk and stops at the first violation, so that the
 // cost is bounded even for an event that shares parts.
@@ -276,6 +280,64 @@ class Validator {
   absl::Status CheckKind(const TruncatedGeometricSelection& e, const std::string& at, int) {
     RETURN_IF_ERROR(CheckInterval(at + ".epsilon", e.epsilon, kNonNegative));
     return CheckInterval(at + ".delta", e.delta, kPositiveProbability);
+  }
+  // Fields of other strategies must be empty: what is not used must not look as if it were.
+  absl::Status CheckTable(const std::string& field, const std::vector<double>& values, int64_t most,
+                          const Interval& domain) {
+    const int64_t size = static_cast<int64_t>(values.size());
+    if (size > most || (most > 0 && size == 0)) {
+      return OutOfDomain(field, absl::StrCat(size, " points"),
+                         most == 0 ? "none with this strategy" : absl::StrCat("1 to ", most));
+    }
+    return CheckEach(field, values, domain);
+  }
+  absl::Status CheckStrategyFields(const MatrixMechanism& e, const std::string& at) {
+    const bool matrix = e.strategy == MatrixStrategy::kMatrix;
+    const bool toeplitz = e.strategy == MatrixStrategy::kToeplitz;
+    const bool buffered = e.strategy == MatrixStrategy::kBufferedToeplitz;
+    const int64_t buffers = buffered ? kMaxBuffers : 0;
+    RETURN_IF_ERROR(
+        CheckTable(at + ".entries", e.entries, matrix ? kMaxCurvePoints : 0, kMatrixEntry));
+    if (static_cast<int64_t>(e.entries.size()) % e.steps != 0) {
+      return OutOfDomain(at + ".entries", absl::StrCat(e.entries.size(), " points"),
+                         absl::StrCat("rows of ", e.steps, " each, one for each step"));
+    }
+    RETURN_IF_ERROR(CheckTable(at + ".coefficients", e.coefficients,
+                               toeplitz ? std::min(e.steps, kMaxCurvePoints) : 0, kMatrixEntry));
+    RETURN_IF_ERROR(CheckTable(at + ".outputScales", e.output_scales, buffers,
+                               Interval{0, kLargestMatrixEntry, true, true}));
+    RETURN_IF_ERROR(CheckTable(at + ".decays", e.decays, buffers, kProbability));
+    if (e.decays.size() != e.output_scales.size()) {
+      return OutOfDomain(at + ".decays", absl::StrCat(e.decays.size(), " points"),
+                         absl::StrCat(e.output_scales.size(), ", one for each of outputScales"));
+    }
+    const bool square_root = e.strategy == MatrixStrategy::kSquareRoot;
+    return CheckRange(at + ".bands", e.bands, square_root ? 1 : 0, square_root ? e.steps : 0);
+  }
+  absl::Status CheckKind(const MatrixMechanism& e, const std::string& at, int) {
+    RETURN_IF_ERROR(CheckInterval(at + ".noiseMultiplier", e.noise_multiplier, kPositive));
+    int64_t most_steps = kMaxToeplitzSteps;
+    switch (e.strategy) {
+      case MatrixStrategy::kMatrix:
+        most_steps = kMaxMatrixSteps;
+        break;
+      case MatrixStrategy::kToeplitz:
+      case MatrixStrategy::kBufferedToeplitz:
+      case MatrixStrategy::kSquareRoot:
+        break;
+      case MatrixStrategy::kBinaryTree:
+      case MatrixStrategy::kIdentity:
+        most_steps = kMaxEventCount;
+        break;
+      default:
+        return OutOfDomain(at + ".strategy", MatrixStrategyName(e.strategy),
+                           "MATRIX, TOEPLITZ, BUFFERED_TOEPLITZ, SQUARE_ROOT, BINARY_TREE or "
+                           "IDENTITY");
+    }
+    RETURN_IF_ERROR(CheckRange(at + ".steps", e.steps, 1, most_steps));
+    RETURN_IF_ERROR(CheckRange(at + ".maxParticipations", e.max_participations, 1, e.steps));
+    RETURN_IF_ERROR(CheckRange(at + ".minSeparation", e.min_separation, 1, e.steps));
+    return CheckStrategyFields(e, at);
   }
   absl::Status CheckKind(const Shuffled& e, const std::string& at, int depth) {
     RETURN_IF_ERROR(CheckRange(at + ".reports", e.reports, 1, kMaxEventCount));

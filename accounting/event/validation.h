@@ -11,10 +11,13 @@
 namespace epsledger::accounting {
 
 // Bounds on the size of one event, so that no request can exhaust the server.
-inline constexpr int kMaxEventDepth = 16;           // events inside events
-inline constexpr int64_t kMaxEventNodes = 10'000;   // events in one event, all depths together
-inline constexpr int64_t kMaxCurvePoints = 10'000;  // points of a tabulated curve
-inline constexpr int64_t kMaxTextBytes = 1'024;     // citation, reason
+inline constexpr int kMaxEventDepth = 16;             // events inside events
+inline constexpr int64_t kMaxEventNodes = 10'000;     // events in one event, all depths together
+inline constexpr int64_t kMaxCurvePoints = 10'000;    // points of a tabulated curve
+inline constexpr int64_t kMaxMatrixSteps = 100;       // columns of a matrix that is given
+inline constexpr int64_t kMaxToeplitzSteps = 65'536;  // steps of a Toeplitz strategy
+inline constexpr int64_t kMaxBuffers = 16;            // of a buffered Toeplitz strategy
+inline constexpr int64_t kMaxTextBytes = 1'024;       // citation, reason
 inline constexpr int64_t kMaxEventCount = int64_t{1} << 53;  // exact as a double
 
 // OK if every number of `event` is in its domain (mechanism_event.h states each), at every depth.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "accounting/event/domain.h"
+#include "accounting/matrix/sensitivity.h"
 #include "accounting/numeric/rounding.h"
 
 namespace epsledger::accounting {
@@ -35,6 +36,15 @@ std::optional<Bounds> GaussianMu(const MechanismEvent& event, const Setting& set
     // sensitivity shift * sqrt(height) (README, "Tree aggregation").
     const double height = TreeHeight(tree->step_count);
     return Outward(setting.shift() * std::sqrt(height) / tree->noise_multiplier, 3);
+  }
+  if (const auto* matrix = event.As<MatrixMechanism>()) {
+    // One Gaussian release of L2 sensitivity shift * sensitivity, also if the rows are chosen as it
+    // goes (accounting/matrix/README.md, "One release").
+    const Bounds sensitivity = MatrixSensitivity(*matrix);
+    if (sensitivity.upper == 0) return Bounds{0, 0};
+    const double scale = matrix->noise_multiplier;
+    return Bounds{Outward(setting.shift() * sensitivity.lower / scale, 3).lower,
+                  Outward(setting.shift() * sensitivity.upper / scale, 3).upper};
   }
   return std::nullopt;
 }

@@ -12,7 +12,8 @@
 namespace epsledger::accounting {
 
 // Returns bounds on the mu of one event that is a Gaussian release with known mean shift, or is
-// mu-GDP by declaration: gaussian, gaussianDp, treeAggregation. nullopt for every other event.
+// mu-GDP by declaration: gaussian, gaussianDp, treeAggregation, matrixMechanism. nullopt for every
+// other event.
 std::optional<Bounds> GaussianMu(const MechanismEvent& event, const Setting& setting);
 
 // Returns bounds on the square of what ComposeGaussianMu returns for one plain Gaussian release.

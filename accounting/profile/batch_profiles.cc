@@ -43,7 +43,8 @@ bool IsBatchOf(const std::vector<Use>& inner, bool (*is_kind)(const MechanismEve
 
 // True if what one record contributes is bounded, so that replacing it is bounded too.
 bool HasKnownContribution(const MechanismEvent& event) {
-  return IsAddedNoise(event) || event.As<TreeAggregation>() != nullptr;
+  return IsAddedNoise(event) || event.As<TreeAggregation>() != nullptr ||
+         event.As<MatrixMechanism>() != nullptr;
 }
 
 ProfilePtr GaussianAtDistance(Bounds mu, double distance) {

@@ -352,7 +352,8 @@ class RenyiDivergencesBuilder {
   absl::StatusOr<std::function<Curve(double probability)>> InThePlaceOfAnother(
       const MechanismEvent& event, const std::vector<Use>& inner) const {
     const bool known = std::all_of(inner.begin(), inner.end(), [](const Use& use) {
-      return IsAddedNoise(*use.event) || use.event->As<TreeAggregation>() != nullptr;
+      return IsAddedNoise(*use.event) || use.event->As<TreeAggregation>() != nullptr ||
+             use.event->As<MatrixMechanism>() != nullptr;
     });
     Setting replace = setting_;
     replace.adjacency = std::nullopt;

@@ -102,6 +102,12 @@ absl::Status ReadField(const Message& message, const FieldDescriptor* field, con
   return absl::OkStatus();
 }
 absl::Status ReadField(const Message& message, const FieldDescriptor* field, const std::string&,
+                       int, accounting::MatrixStrategy& out) {
+  const int number = message.GetReflection()->GetEnumValue(message, field);
+  out = static_cast<accounting::MatrixStrategy>(number >= 0 && number < 255 ? number : 255);
+  return absl::OkStatus();
+}
+absl::Status ReadField(const Message& message, const FieldDescriptor* field, const std::string&,
                        int, std::string& out) {
   out = message.GetReflection()->GetString(message, field);
   return absl::OkStatus();
@@ -205,6 +211,9 @@ void WriteField(bool value, const FieldDescriptor* field, Message* message) {
   message->GetReflection()->SetBool(message, field, value);
 }
 void WriteField(accounting::Noise value, const FieldDescriptor* field, Message* message) {
+  message->GetReflection()->SetEnumValue(message, field, static_cast<int>(value));
+}
+void WriteField(accounting::MatrixStrategy value, const FieldDescriptor* field, Message* message) {
   message->GetReflection()->SetEnumValue(message, field, static_cast<int>(value));
 }
 void WriteField(const std::string& value, const FieldDescriptor* field, Message* message) {

@@ -51,6 +51,8 @@ constexpr uint8_t kLast<ClaimStatus> = 3;
 template <>
 constexpr uint8_t kLast<accounting::Noise> = 4;
 template <>
+constexpr uint8_t kLast<accounting::MatrixStrategy> = 6;
+template <>
 constexpr uint8_t kLast<accounting::AuditMethod> = 4;
 template <>
 constexpr uint8_t kLast<accounting::AuditHypothesis> = 2;

@@ -24,6 +24,7 @@ std::string TypeOf(const double&) { return "double"; }
 std::string TypeOf(const int64_t&) { return "int64"; }
 std::string TypeOf(const bool&) { return "bool"; }
 std::string TypeOf(const accounting::Noise&) { return "epsledger.v1.Noise.Kind"; }
+std::string TypeOf(const accounting::MatrixStrategy&) { return "epsledger.v1.MatrixStrategy.Kind"; }
 std::string TypeOf(const std::string&) { return "string"; }
 std::string TypeOf(const accounting::NestedEvent&) { return "epsledger.v1.MechanismEvent"; }
 std::string TypeOf(const std::vector<double>&) { return "repeated double"; }

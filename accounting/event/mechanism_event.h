@@ -532,11 +532,11 @@ struct MatrixMechanism {
   int64_t steps = 0;
   int64_t max_participations = 0;
   int64_t min_separation = 0;
-  std::vector<double> entries;        // of kMatrix, a multiple of `steps`
-  std::vector<double> coefficients;   // of kToeplitz, at most `steps`
-  std::vector<double> output_scales;  // of kBufferedToeplitz
-  std::vector<double> decays;         // as many
-  int64_t bands = 0;                  // of kSquareRoot, in [1, steps]
+  std::vector<double> entries = {};        // of kMatrix, a multiple of `steps`
+  std::vector<double> coefficients = {};   // of kToeplitz, at most `steps`
+  std::vector<double> output_scales = {};  // of kBufferedToeplitz
+  std::vector<double> decays = {};         // as many
+  int64_t bands = 0;                       // of kSquareRoot, in [1, steps]
   template <class S, class V>
   static void Fields(S& s, V&& v) {
     v("noise_multiplier", s.noise_multiplier);

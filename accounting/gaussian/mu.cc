@@ -56,6 +56,8 @@ std::optional<Bounds> GaussianMuSquared(const Gaussian& event, double shift) {
 
 absl::StatusOr<Bounds> ComposeGaussianMu(const std::vector<Use>& uses, const Setting& setting) {
   double largest = 0;
+  std::vector<Bounds> mus;
+  mus.reserve(uses.size());
   for (const Use& use : uses) {
     const std::optional<Bounds> mu = GaussianMu(*use.event, setting);
     if (!mu.has_value()) {
@@ -63,6 +65,7 @@ absl::StatusOr<Bounds> ComposeGaussianMu(const std::vector<Use>& uses, const Set
                           "only Gaussian releases and declared mu-GDP compose exactly as mu-GDP");
     }
     largest = std::max(largest, mu->upper);
+    mus.push_back(*mu);
   }
   if (largest == 0 || largest == kInfinity) return Bounds{largest, largest};
   // Scales by a power of two, which is exact, so that no square leaves the range of a double.
@@ -70,14 +73,13 @@ absl::StatusOr<Bounds> ComposeGaussianMu(const std::vector<Use>& uses, const Set
   std::frexp(largest, &exponent);
   double lower = 0;
   double upper = 0;
-  for (const Use& use : uses) {
-    const Bounds mu = *GaussianMu(*use.event, setting);
-    const double low = std::ldexp(mu.lower, -exponent);
-    const double high = std::ldexp(mu.upper, -exponent);
-    lower = RoundDownNonNegative(lower + use.count * low * low, 3);
-    upper = RoundUpNonNegative(upper + use.count * high * high, 3);
+  for (size_t i = 0; i < uses.size(); ++i) {
+    const double low = std::ldexp(mus[i].lower, -exponent);
+    const double high = std::ldexp(mus[i].upper, -exponent);
+    lower = RoundDownNonNegative(lower + uses[i].count * low * low, 3);
+    upper = RoundUpNonNegative(upper + uses[i].count * high * high, 3);
   }
-  if (uses.size() == 1 && uses[0].count == 1) return *GaussianMu(*uses[0].event, setting);
+  if (uses.size() == 1 && uses[0].count == 1) return mus[0];
   return Bounds{RoundDownNonNegative(std::ldexp(std::sqrt(lower), exponent), 2),
                 RoundUp(std::ldexp(std::sqrt(upper), exponent), 2)};
 }

@@ -81,11 +81,22 @@ Found LookBack(const Magnitudes& y, size_t separation, size_t most) {
   return found;
 }
 
-// At most the change that one contribution, the same in each of these steps, makes.
-double Attained(const std::vector<Bounds>& gram, size_t steps, const std::vector<size_t>& set) {
+// At most the square of the change that one contribution, with a sign in each of these steps,
+// makes. Each sign is chosen so that the sum grows.
+double AttainedBySigns(const std::vector<Bounds>& gram, size_t steps,
+                       const std::vector<size_t>& set) {
+  std::vector<bool> negative(steps, false);
   double total = 0;
   for (const size_t i : set) {
-    for (const size_t j : set) total = NextDown(total + gram[i * steps + j].lower);
+    double as_it_is = 0, turned = 0;  // what i adds together with the steps before it
+    for (const size_t j : set) {
+      if (j == i) break;
+      const Bounds& x = gram[i * steps + j];
+      as_it_is = NextDown(as_it_is + 2 * (negative[j] ? -x.upper : x.lower));
+      turned = NextDown(turned + 2 * (negative[j] ? x.lower : -x.upper));
+    }
+    negative[i] = turned > as_it_is;
+    total = NextDown(NextDown(total + std::max(as_it_is, turned)) + gram[i * steps + i].lower);
   }
   return total;
 }
@@ -127,7 +138,8 @@ Bounds GramSquaredSensitivity(const std::vector<Bounds>& gram, const Participati
   const Found back = LookBack(Magnitudes(gram, steps, false), separation, most);
   Found ahead = LookBack(Magnitudes(gram, steps, true), separation, most);
   for (size_t& step : ahead.steps) step = steps - 1 - step;
-  lower = std::max({lower, Attained(gram, steps, back.steps), Attained(gram, steps, ahead.steps)});
+  lower = std::max(
+      {lower, AttainedBySigns(gram, steps, back.steps), AttainedBySigns(gram, steps, ahead.steps)});
   const double upper = std::min(back.value, ahead.value);
   return Bounds{lower, RoundUpNonNegative(upper, 4 * static_cast<double>(most) + 8)};
 }

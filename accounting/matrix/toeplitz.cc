@@ -15,19 +15,31 @@ namespace {
 // next, so that nothing is subtracted. REQUIRES: c_t >= 0, 1 <= k <= ceil(steps / b).
 double EveryBthStep(const std::vector<double>& c, int64_t b, int64_t k) {
   const int64_t steps = static_cast<int64_t>(c.size());
+  // from_start[t]: the sum of c at t, t - b, ... within the block of t; to_end[t]: at t, t + b, ...
   std::vector<double> from_start(c), to_end(c);
-  for (int64_t t = b; t < steps; ++t) {
-    if (t / b % k != 0) from_start[t] += from_start[t - b];
+  int64_t in_block = 0;  // the place of t in its block, the same for the b steps from `first` on
+  for (int64_t first = 0; first < steps; first += b, in_block = (in_block + 1) % k) {
+    if (in_block == 0) continue;
+    const int64_t end = std::min(first + b, steps);
+    for (int64_t t = first; t < end; ++t) from_start[t] += from_start[t - b];
   }
-  for (int64_t t = steps - 1 - b; t >= 0; --t) {
-    if (t / b % k != k - 1) to_end[t] += to_end[t + b];
+  const int64_t last = (steps - 1) / b;
+  in_block = last % k;
+  for (int64_t index = last; index-- > 0;) {
+    in_block = in_block == 0 ? k - 1 : in_block - 1;
+    if (in_block == k - 1) continue;
+    const int64_t end = std::min(index * b + b, steps - b);
+    for (int64_t t = index * b; t < end; ++t) to_end[t] += to_end[t + b];
   }
   double total = 0;
-  for (int64_t t = 0; t < steps; ++t) {
-    const int64_t index = t / b;
-    double window = from_start[t];
-    if (index >= k && index % k != k - 1) window += to_end[t - (k - 1) * b];
-    total += window * window;
+  in_block = 0;
+  for (int64_t first = 0; first < steps; first += b, in_block = (in_block + 1) % k) {
+    const int64_t end = std::min(first + b, steps);
+    const bool reaches_back = first >= k * b && in_block != k - 1;
+    for (int64_t t = first; t < end; ++t) {
+      const double window = from_start[t] + (reaches_back ? to_end[t - (k - 1) * b] : 0);
+      total += window * window;
+    }
   }
   return total;
 }

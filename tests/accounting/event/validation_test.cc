@@ -113,6 +113,77 @@ TEST(Validate, HoldsBothLawsOfAPairToOne) {
   EXPECT_FALSE(Validate(MechanismEvent(DominatingPair{too_many, too_many}), "").ok());
 }
 
+MatrixMechanism Banded() {
+  MatrixMechanism mechanism;
+  mechanism.noise_multiplier = 1;
+  mechanism.strategy = MatrixStrategy::kToeplitz;
+  mechanism.steps = 10;
+  mechanism.max_participations = 2;
+  mechanism.min_separation = 5;
+  mechanism.coefficients = {1, 0.5};
+  return mechanism;
+}
+
+TEST(Validate, HoldsAMatrixMechanismToItsParticipation) {
+  EXPECT_TRUE(Validate(MechanismEvent(Banded()), "").ok());
+  MatrixMechanism mechanism = Banded();
+  mechanism.max_participations = 11;
+  EXPECT_EQ(Message(mechanism),
+            "events[0].event.matrixMechanism.maxParticipations: got 11, want in [1, 10]");
+  mechanism = Banded();
+  mechanism.min_separation = 0;
+  EXPECT_THAT(Message(mechanism), HasSubstr("minSeparation: got 0, want in [1, 10]"));
+  mechanism = Banded();
+  mechanism.steps = kMaxToeplitzSteps + 1;
+  EXPECT_THAT(Message(mechanism), HasSubstr("steps: got 32769, want in [1, 32768]"));
+  mechanism = Banded();
+  mechanism.noise_multiplier = 0;
+  EXPECT_THAT(Message(mechanism), HasSubstr("noiseMultiplier: got 0, want in (0, inf)"));
+}
+
+TEST(Validate, HoldsAMatrixMechanismToTheFieldsOfItsStrategy) {
+  MatrixMechanism mechanism = Banded();
+  mechanism.strategy = {};
+  EXPECT_THAT(Message(mechanism), HasSubstr("strategy: got KIND_UNSPECIFIED, want MATRIX, "));
+  mechanism.strategy = static_cast<MatrixStrategy>(7);
+  EXPECT_THAT(Message(mechanism), HasSubstr("strategy: got 7, want MATRIX, "));
+  mechanism.strategy = MatrixStrategy::kIdentity;
+  EXPECT_THAT(Message(mechanism),
+              HasSubstr("coefficients: got 2 points, want none with this strategy"));
+  mechanism.strategy = MatrixStrategy::kMatrix;
+  EXPECT_THAT(Message(mechanism), HasSubstr("entries: got 0 points, want 1 to 10000"));
+  mechanism.entries.assign(15, 1);
+  EXPECT_THAT(Message(mechanism), HasSubstr("entries: got 15 points, want rows of 10 each"));
+  mechanism.entries.assign(20, 1);
+  mechanism.coefficients.clear();
+  EXPECT_TRUE(Validate(MechanismEvent(mechanism), "").ok());
+  mechanism.entries[7] = 1e31;
+  EXPECT_THAT(Message(mechanism), HasSubstr("entries[7]: got 1e+31, want in [-1e+30, 1e+30]"));
+  mechanism = Banded();
+  mechanism.coefficients.assign(11, 1);
+  EXPECT_THAT(Message(mechanism), HasSubstr("coefficients: got 11 points, want 1 to 10"));
+  mechanism.coefficients = {kNaN};
+  EXPECT_THAT(Message(mechanism), HasSubstr("coefficients[0]: got NaN"));
+  mechanism = Banded();
+  mechanism.bands = 1;
+  EXPECT_THAT(Message(mechanism), HasSubstr("bands: got 1, want in [0, 0]"));
+  mechanism.strategy = MatrixStrategy::kSquareRoot;
+  mechanism.coefficients.clear();
+  EXPECT_TRUE(Validate(MechanismEvent(mechanism), "").ok());
+  mechanism.bands = 11;
+  EXPECT_THAT(Message(mechanism), HasSubstr("bands: got 11, want in [1, 10]"));
+  mechanism.strategy = MatrixStrategy::kBufferedToeplitz;
+  mechanism.bands = 0;
+  mechanism.output_scales = {0.5};
+  EXPECT_THAT(Message(mechanism), HasSubstr("decays: got 0 points, want 1 to 16"));
+  mechanism.decays = {1, 1};
+  EXPECT_THAT(Message(mechanism), HasSubstr("decays: got 2 points, want 1, one for each"));
+  mechanism.decays = {1.5};
+  EXPECT_THAT(Message(mechanism), HasSubstr("decays[0]: got 1.5, want in [0, 1]"));
+  mechanism.decays = {1};
+  EXPECT_TRUE(Validate(MechanismEvent(mechanism), "").ok());
+}
+
 TEST(Validate, BoundsDepthSizeAndText) {
   MechanismEvent deep = PureDp{1};
   for (int i = 1; i < kMaxEventDepth; ++i) deep = SelfComposed{deep, 1};

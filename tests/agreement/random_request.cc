@@ -60,6 +60,7 @@ class Draw {
   }
 
   MechanismEvent Known();
+  MatrixMechanism Matrix();
   MechanismEvent Any(int depth) {
     static const std::vector<int>& tags = *new std::vector<int>(
         TagsOf(std::make_index_sequence<std::variant_size_v<MechanismEvent::Kind>>()));
@@ -101,6 +102,35 @@ MechanismEvent Draw::Known() {
     default:
       return PoissonSampled{SamplingProbability(), MechanismEvent(Gaussian{NoiseMultiplier()})};
   }
+}
+
+MatrixMechanism Draw::Matrix() {
+  MatrixMechanism mechanism;
+  mechanism.noise_multiplier = NoiseMultiplier();
+  mechanism.strategy = static_cast<MatrixStrategy>(Integer(1, 6));
+  const bool closed_form = mechanism.strategy == MatrixStrategy::kBinaryTree ||
+                           mechanism.strategy == MatrixStrategy::kIdentity;
+  mechanism.steps = closed_form ? Count() : Integer(1, 40);
+  mechanism.max_participations = Integer(1, mechanism.steps);
+  mechanism.min_separation = Integer(1, mechanism.steps);
+  const auto numbers = [this](int64_t count, double least) {
+    std::vector<double> drawn;
+    for (; count > 0; --count) drawn.push_back(least + (1 - least) * Unit());
+    return drawn;
+  };
+  const double least = OneIn(2) ? 0 : -1;
+  if (mechanism.strategy == MatrixStrategy::kMatrix) {
+    mechanism.entries = numbers(mechanism.steps * Integer(1, 20), least);
+  } else if (mechanism.strategy == MatrixStrategy::kToeplitz) {
+    mechanism.coefficients = numbers(Integer(1, mechanism.steps), least);
+  } else if (mechanism.strategy == MatrixStrategy::kBufferedToeplitz) {
+    const int64_t buffers = Integer(1, 16);
+    mechanism.output_scales = numbers(buffers, 0);
+    mechanism.decays = numbers(buffers, 0);
+  } else if (mechanism.strategy == MatrixStrategy::kSquareRoot) {
+    mechanism.bands = Integer(1, mechanism.steps);
+  }
+  return mechanism;
 }
 
 MechanismEvent Draw::OfKind(int kind, int depth) {
@@ -200,6 +230,8 @@ MechanismEvent Draw::OfKind(int kind, int depth) {
       return TruncatedGeometricSelection{Loss(), LogUniform(1e-15, 0.1, {1e-300, 1})};
     case Shuffled::kTag:
       return Shuffled{Count(), OneIn(2) ? MechanismEvent(PureDp{Loss()}) : Inner(depth)};
+    case MatrixMechanism::kTag:
+      return Matrix();
     case NonPrivate::kTag:
       return NonPrivate{"published"};
     default: {

@@ -129,6 +129,11 @@ INSTANTIATE_TEST_SUITE_P(
                  "event.partitionSelection.noise: got GUMBEL, want LAPLACE or GAUSSIAN"},
         BadInput{"truncated_geometric_selection { epsilon: 1 }",
                  "event.truncatedGeometricSelection.delta: got 0, want in (0, 1]"},
+        BadInput{"matrix_mechanism { noise_multiplier: 1 steps: 3 }",
+                 "event.matrixMechanism.strategy: got KIND_UNSPECIFIED, want MATRIX, TOEPLITZ, "},
+        BadInput{"matrix_mechanism { noise_multiplier: 1 strategy: IDENTITY steps: 3 "
+                 "max_participations: 4 min_separation: 1 }",
+                 "event.matrixMechanism.maxParticipations: got 4, want in [1, 3]"},
         BadInput{"shuffled { reports: 3 }",
                  "event.shuffled.event: unset, want one of gaussian, "}));
 
@@ -248,6 +253,18 @@ TEST(MechanismConvert, RefusesASampleOfASampleOfAnotherSize) {
             "");
   // A history that holds one was stored before this was checked.
   EXPECT_TRUE(accounting::Validate(SampledWithoutReplacement{100, 20, inner}, "event").ok());
+}
+
+TEST(MechanismConvert, RefusesAMatrixStrategyOfALaterVersion) {
+  v1::MechanismEvent message;
+  message.mutable_matrix_mechanism()->set_noise_multiplier(1);
+  for (const int number : {7, 300, -1}) {
+    message.mutable_matrix_mechanism()->set_strategy(
+        static_cast<v1::MatrixStrategy::Kind>(number));
+    EXPECT_THAT(MessageOf(FromProto(message, "event").status()),
+                StartsWith("event.matrixMechanism.strategy: got "))
+        << number;
+  }
 }
 
 TEST(MechanismConvert, RefusesFieldsThatItDoesNotKnowAtEveryDepth) {

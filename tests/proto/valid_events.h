@@ -42,6 +42,34 @@ inline std::string Text() {
   return *rc::gen::element<std::string>("a", "an \"odd\" \\ text\n", "\xce\xb5 \xe2\x89\xa4 1");
 }
 
+inline accounting::MatrixMechanism ValidMatrixMechanism() {
+  accounting::MatrixMechanism mechanism;
+  mechanism.noise_multiplier = Positive();
+  mechanism.strategy = static_cast<accounting::MatrixStrategy>(*rc::gen::inRange(1, 7));
+  mechanism.steps = *rc::gen::element<int64_t>(2, 10, 100);
+  mechanism.max_participations = *rc::gen::element<int64_t>(1, 2);
+  mechanism.min_separation = *rc::gen::element<int64_t>(1, 2);
+  switch (mechanism.strategy) {
+    case accounting::MatrixStrategy::kMatrix:
+      mechanism.entries.assign(static_cast<size_t>(2 * mechanism.steps), -1.0 / 3);
+      break;
+    case accounting::MatrixStrategy::kToeplitz:
+      mechanism.coefficients = {1, -0.25};
+      break;
+    case accounting::MatrixStrategy::kBufferedToeplitz:
+      mechanism.output_scales = {0.1, 1.0 / 3};
+      mechanism.decays = {1, 0.5};
+      break;
+    case accounting::MatrixStrategy::kSquareRoot:
+      mechanism.bands = *rc::gen::element<int64_t>(1, 2);
+      break;
+    case accounting::MatrixStrategy::kBinaryTree:
+    case accounting::MatrixStrategy::kIdentity:
+      break;
+  }
+  return mechanism;
+}
+
 // Returns a valid event of the kind with the tag `kind`, with at most `depth` nested events.
 // REQUIRES: `kind` is one of EventTags(), depth >= 1; call inside a property.
 accounting::MechanismEvent ValidEvent(int kind, int depth);
@@ -131,6 +159,8 @@ inline accounting::MechanismEvent ValidEvent(int kind, int depth) {
       return TruncatedGeometricSelection{Positive(), *rc::gen::element(1e-300, 1e-6, 1.0)};
     case Shuffled::kTag:
       return Shuffled{Count(), AnyInner(depth)};
+    case MatrixMechanism::kTag:
+      return ValidMatrixMechanism();
     case NonPrivate::kTag:
       return NonPrivate{Text()};
     default: {

@@ -17,7 +17,8 @@ except ImportError:
 
 # What dp_accounting has no class for, or would keep only a part of.
 OURS_ALONE = (e.DiscreteGaussian, e.ExponentialMechanism, e.PermuteAndFlip, e.ApproximateDp, e.GaussianDp, e.RenyiCurve,
-              e.TradeOffCurve, e.RandomAllocation, e.BandedMatrixFactorization, e.UnverifiedClaim, e.ReportNoisyMax,
+              e.TradeOffCurve, e.RandomAllocation, e.BandedMatrixFactorization, e.MatrixMechanism, e.UnverifiedClaim,
+              e.ReportNoisyMax,
               e.AboveThreshold, e.PartitionSelection, e.TruncatedGeometricSelection, e.Shuffled,
               e.DominatingPair)
 COUNTED = [

@@ -144,6 +144,11 @@ std::vector<GlossaryEntry> Words() {
        "one Gaussian release of sqrt(height) contributions"},
       {kEvent, "banded-matrix-factorization",
        "Correlated Gaussian noise with a banded matrix, under cyclic Poisson sampling.", "", ""},
+      {kEvent, "matrix-mechanism",
+       "A whole run with noise that is correlated over its steps by a matrix, each unit in several "
+       "of them.",
+       "min-separation is a promise of the schedule: no unit takes part more often.",
+       "accounting/matrix/README.md; Kalinin, Lampert 2024, Thm 2"},
       {kEvent, "repeat-and-select",
        "The best of a random number of runs, as in a hyper-parameter search that publishes one.",
        "", "Papernot, Steinke 2022, Thm 2"},

@@ -25,10 +25,11 @@ from .domain import Choice, Flag, Interval, Range, Table, Text, as_list, refuse
 __all__ = [
     "AboveThreshold", "ApproximateDp", "BandedMatrixFactorization", "Composed", "CountedEvent", "DiscreteGaussian",
     "DiscreteLaplace", "DominatingPair", "ExponentialMechanism", "Gaussian", "GaussianDp", "Laplace",
-    "MechanismEvent", "MixtureOfGaussians", "NonPrivate", "PartitionSelection", "PermuteAndFlip", "PoissonSampled", "PureDp",
-    "RandomAllocation", "RandomizedResponse", "RenyiCurve", "RepeatAndSelect", "ReportNoisyMax",
-    "SampledWithReplacement", "SampledWithoutReplacement", "SelfComposed", "Shuffled", "TradeOffCurve",
-    "TreeAggregation", "TruncatedGeometricSelection", "TruncatedPoissonSampled", "UnverifiedClaim", "Zcdp",
+    "MatrixMechanism", "MechanismEvent", "MixtureOfGaussians", "NonPrivate", "PartitionSelection", "PermuteAndFlip",
+    "PoissonSampled", "PureDp", "RandomAllocation", "RandomizedResponse", "RenyiCurve", "RepeatAndSelect",
+    "ReportNoisyMax", "SampledWithReplacement", "SampledWithoutReplacement", "SelfComposed", "Shuffled",
+    "TradeOffCurve", "TreeAggregation", "TruncatedGeometricSelection", "TruncatedPoissonSampled", "UnverifiedClaim",
+    "Zcdp",
 ]
 
 JsonObject = Dict[str, Any]
@@ -588,6 +589,57 @@ class Shuffled(MechanismEvent):
 
     reports: Count
     event: Nested
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class MatrixMechanism(MechanismEvent):
+    """A matrix mechanism over a whole run: C G + Z, where row s of G is the sum of the contributions to step s and the
+    entries of Z are independent Gaussian noise; or correlated noise C^-1 Z on the rows of G. A unit takes part in at
+    most max_participations of `steps` steps, any two at least min_separation apart; both in [1, steps].
+    noise_multiplier: standard deviation of an entry of Z / the largest contribution of ONE record to one step.
+
+    strategy, and the fields that are C, which the others must leave empty:
+      "MATRIX"            entries: C row by row, in [-1e30, 1e30], a multiple of `steps`, up to 10,000; steps <= 100
+      "TOEPLITZ"          coefficients: the first column of the lower triangular C, 1 to min(steps, 10,000)
+      "BUFFERED_TOEPLITZ" output_scales in [0, 1e30] and as many decays in [0, 1], 1 to 16: the coefficients 1, then
+                          sum_i output_scales[i] * decays[i]**(t - 1)
+      "SQUARE_ROOT"       bands in [1, steps]: that many coefficients of (1 - x)**(-1/2)
+      "BINARY_TREE"       every dyadic block of steps that is complete; steps <= 2**53
+      "IDENTITY"          independent noise; steps <= 2**53
+    steps <= 32,768 of the Toeplitz ones."""
+
+    noise_multiplier: Positive
+    strategy: Annotated[str, Choice("MATRIX", "TOEPLITZ", "BUFFERED_TOEPLITZ", "SQUARE_ROOT", "BINARY_TREE",
+                                    "IDENTITY")]
+    steps: Count
+    max_participations: Count
+    min_separation: Count
+    entries: Annotated[Sequence[float], Table("[-1e30, 1e30]", least=0)] = ()
+    coefficients: Annotated[Sequence[float], Table("[-1e30, 1e30]", least=0)] = ()
+    output_scales: Annotated[Sequence[float], Table("[0, 1e30]", least=0)] = ()
+    decays: Annotated[Sequence[float], Table("[0, 1]", least=0)] = ()
+    bands: Annotated[int, Range(0)] = 0
+
+    def _check_together(self, at: Callable[[str], str]) -> None:
+        most_steps = {"MATRIX": 100, "BINARY_TREE": 1 << 53, "IDENTITY": 1 << 53}.get(self.strategy, 32_768)
+        if self.steps > most_steps:
+            refuse(at("steps"), self.steps, "in [1, %d]" % most_steps)
+        for name in ("max_participations", "min_separation"):
+            _check_at_most(at(name), getattr(self, name), self.steps, "steps")
+        buffers = 16 if self.strategy == "BUFFERED_TOEPLITZ" else 0
+        for name, most in (("entries", 10_000 if self.strategy == "MATRIX" else 0),
+                           ("coefficients", min(self.steps, 10_000) if self.strategy == "TOEPLITZ" else 0),
+                           ("output_scales", buffers), ("decays", buffers)):
+            size = len(getattr(self, name))
+            if size > most or most > 0 and size == 0:
+                refuse(at(name), "%d points" % size, "1 to %d" % most if most else "none with this strategy")
+        if len(self.entries) % self.steps:
+            refuse(at("entries"), "%d points" % len(self.entries),
+                   "rows of %d each, one for each step" % self.steps)
+        _check_columns(at("output_scales"), self.output_scales, at("decays"), self.decays)
+        wanted = (1, self.steps) if self.strategy == "SQUARE_ROOT" else (0, 0)
+        if not wanted[0] <= self.bands <= wanted[1]:
+            refuse(at("bands"), self.bands, "in [%d, %d]" % wanted)
 
 
 def _check_columns(first: str, one: Sequence[float], second: str, two: Sequence[float]) -> None:

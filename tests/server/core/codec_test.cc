@@ -59,7 +59,13 @@ std::vector<MechanismEvent> OneOfEach() {
           AboveThreshold{2, 20, 5, false},
           PartitionSelection{Noise::kGaussian, 1.5, 12},
           TruncatedGeometricSelection{1, 1e-6},
-          Shuffled{1000, MechanismEvent(PureDp{1})}};
+          Shuffled{1000, MechanismEvent(PureDp{1})},
+          MatrixMechanism{.noise_multiplier = 1,
+                          .strategy = MatrixStrategy::kToeplitz,
+                          .steps = 10,
+                          .max_participations = 2,
+                          .min_separation = 5,
+                          .coefficients = {1, 0.5}}};
 }
 
 // The layout is a promise to every stored ledger: these bytes were written by hand from the rules

@@ -38,6 +38,8 @@ const WORDS: Record<string, (fields: Fields) => string> = {
   },
   repeatAndSelect: (f) => `the best of ${exact(f['mean'])} expected runs of (${inner(f)})`,
   shuffled: (f) => `${exact(f['reports'])} shuffled reports of (${inner(f)})`,
+  matrixMechanism: (f) =>
+    `matrix mechanism over ${exact(f['steps'])} steps, noise multiplier ${exact(f['noiseMultiplier'])}; each unit in at most ${exact(f['maxParticipations'])}, at least ${exact(f['minSeparation'])} apart`,
   unverifiedClaim: (f) =>
     `unverified claim of (${exact(f['epsilon'])}, ${exact(f['delta'])})-DP${quoted(f['citation'])}`,
   dominatingPair: (f) =>

@@ -13,6 +13,11 @@ bool IsAddedNoise(const MechanismEvent& event) {
          event.As<MixtureOfGaussians>() != nullptr;
 }
 
+bool HasKnownContribution(const MechanismEvent& event) {
+  return IsAddedNoise(event) || event.As<TreeAggregation>() != nullptr ||
+         event.As<MatrixMechanism>() != nullptr;
+}
+
 bool IsMadeOfAddedNoise(const MechanismEvent& event) {
   const std::vector<Use> uses = Flatten(event);
   return std::all_of(uses.begin(), uses.end(), [](const Use& use) {

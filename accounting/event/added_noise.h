@@ -11,6 +11,10 @@ namespace epsledger::accounting {
 // charge is known.
 bool IsAddedNoise(const MechanismEvent& event);
 
+// True if what one record contributes is bounded, so that replacing it is bounded too: added noise,
+// treeAggregation and matrixMechanism.
+bool HasKnownContribution(const MechanismEvent& event);
+
 // True if the event consists only of such releases, Poisson-sampled or not: its cost is then known
 // under add-or-remove-one and under replace-one.
 bool IsMadeOfAddedNoise(const MechanismEvent& event);

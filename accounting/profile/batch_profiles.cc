@@ -41,12 +41,6 @@ bool IsBatchOf(const std::vector<Use>& inner, bool (*is_kind)(const MechanismEve
                      [is_kind](const Use& use) { return is_kind(*use.event); });
 }
 
-// True if what one record contributes is bounded, so that replacing it is bounded too.
-bool HasKnownContribution(const MechanismEvent& event) {
-  return IsAddedNoise(event) || event.As<TreeAggregation>() != nullptr ||
-         event.As<MatrixMechanism>() != nullptr;
-}
-
 ProfilePtr GaussianAtDistance(Bounds mu, double distance) {
   if (distance == 1) return std::make_shared<GaussianProfile>(mu);
   return std::make_shared<GaussianProfile>(Bounds{RoundDownNonNegative(mu.lower * distance, 2),

@@ -351,10 +351,8 @@ class RenyiDivergencesBuilder {
   // divergence of the event inside (accounting/profile/README.md, "Batches of a fixed size").
   absl::StatusOr<std::function<Curve(double probability)>> InThePlaceOfAnother(
       const MechanismEvent& event, const std::vector<Use>& inner) const {
-    const bool known = std::all_of(inner.begin(), inner.end(), [](const Use& use) {
-      return IsAddedNoise(*use.event) || use.event->As<TreeAggregation>() != nullptr ||
-             use.event->As<MatrixMechanism>() != nullptr;
-    });
+    const bool known = std::all_of(inner.begin(), inner.end(),
+                                   [](const Use& use) { return HasKnownContribution(*use.event); });
     Setting replace = setting_;
     replace.adjacency = std::nullopt;
     const bool one_step = known || setting_.relation == NeighboringRelation::kReplaceOne;

@@ -259,8 +259,7 @@ TEST(MechanismConvert, RefusesAMatrixStrategyOfALaterVersion) {
   v1::MechanismEvent message;
   message.mutable_matrix_mechanism()->set_noise_multiplier(1);
   for (const int number : {7, 300, -1}) {
-    message.mutable_matrix_mechanism()->set_strategy(
-        static_cast<v1::MatrixStrategy::Kind>(number));
+    message.mutable_matrix_mechanism()->set_strategy(static_cast<v1::MatrixStrategy::Kind>(number));
     EXPECT_THAT(MessageOf(FromProto(message, "event").status()),
                 StartsWith("event.matrixMechanism.strategy: got "))
         << number;

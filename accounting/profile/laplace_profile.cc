@@ -29,7 +29,7 @@ double TailAt(double theta, double epsilon, bool closed) {
 
 }  // namespace
 
-LaplaceProfile::LaplaceProfile(Bounds theta) : theta_(theta) {}
+LaplaceProfile::LaplaceProfile(Bounds theta, bool attained) : theta_(theta), attained_(attained) {}
 
 Bounds LaplaceProfile::LogDelta(double epsilon) const {
   if (theta_.upper == kInfinity) return Bounds{LogDeltaFloor(epsilon).lower, 0};

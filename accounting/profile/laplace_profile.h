@@ -14,8 +14,9 @@ namespace epsledger::accounting {
 // 0.05 us.
 class LaplaceProfile final : public PrivacyProfile {
  public:
+  // `attained`: some pair of neighbors has this profile, so that it is a lower bound too.
   // REQUIRES: 0 <= theta.lower <= theta.upper, no NaN.
-  explicit LaplaceProfile(Bounds theta);
+  explicit LaplaceProfile(Bounds theta, bool attained = true);
 
   Bounds LogDelta(double epsilon) const override;
   Bounds TailUnderQ(double epsilon) const override;
@@ -23,9 +24,11 @@ class LaplaceProfile final : public PrivacyProfile {
   double SmallestLoss() const override { return -theta_.upper; }
   double LargestLoss() const override { return theta_.upper; }
   double AtomSpacing() const override;
+  bool exact() const override { return attained_; }
 
  private:
   Bounds theta_;
+  bool attained_;
 };
 
 }  // namespace epsledger::accounting

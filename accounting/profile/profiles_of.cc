@@ -301,6 +301,15 @@ absl::StatusOr<DirectedProfiles> ShuffledOf(const MechanismEvent& event, const S
   return Symmetric(std::make_shared<ShuffledProfile>(report->epsilon, shuffled.reports));
 }
 
+// The index of the largest of scores with Laplace or exponential noise, two of which move by at
+// most epsilon scales relative to each other: no better told than Laplace noise at that distance
+// (accounting/analytics/README.md, "Noisy maxima"). One set of winners attains it, not all at once.
+DirectedProfiles NoisyMaximum(double epsilon, int64_t group_size) {
+  const double theta =
+      group_size == 1 ? epsilon : RoundUpNonNegative(epsilon * static_cast<double>(group_size));
+  return Symmetric(std::make_shared<LaplaceProfile>(Bounds{theta, theta}, /*attained=*/false));
+}
+
 }  // namespace
 
 absl::StatusOr<DirectedProfiles> ProfilesOf(const MechanismEvent& event, const Setting& setting,
@@ -365,16 +374,13 @@ absl::StatusOr<DirectedProfiles> ProfilesOf(const MechanismEvent& event, const S
     return Symmetric(std::make_shared<BoundedRangeProfile>(
         group_size == 1 ? exponential->epsilon : RoundUpNonNegative(exponential->epsilon * group)));
   }
-  if (const auto* flip = event.As<PermuteAndFlip>()) {
-    return Symmetric(Declared(flip->epsilon, 0, group_size, false));  // [MS20] Thm 1
-  }
+  if (const auto* flip = event.As<PermuteAndFlip>()) return NoisyMaximum(flip->epsilon, group_size);
   if (const auto* pure = event.As<PureDp>()) {
     return Symmetric(Declared(pure->epsilon, 0, group_size, true));
   }
   if (const auto* noisy_max = event.As<ReportNoisyMax>()) {
     const double epsilon = NoisyMaxEpsilon(*noisy_max, setting);
-    if (noisy_max->noise != Noise::kGumbel)
-      return Symmetric(Declared(epsilon, 0, group_size, false));
+    if (noisy_max->noise != Noise::kGumbel) return NoisyMaximum(epsilon, group_size);
     return Symmetric(std::make_shared<BoundedRangeProfile>(
         group_size == 1 ? epsilon : RoundUpNonNegative(epsilon * group)));
   }

@@ -59,7 +59,7 @@ class RenyiDivergencesBuilder {
       AddGaussian(RoundUp(shift_ * static_cast<double>(discrete->sensitivity) / discrete->sigma, 2),
                   count);
     } else if (const std::optional<double> epsilon = PureEpsilon(event, setting_)) {
-      AddPure(*epsilon, count);
+      AddPure(*epsilon, count, IsNoisyMax(event));
     } else if (const std::optional<ApproximateDpParameters> pair = ApproximatePair(event)) {
       AddApproximate(*pair, count);
     } else if (const auto* response = event.As<RandomizedResponse>()) {
@@ -167,18 +167,18 @@ class RenyiDivergencesBuilder {
                  RoundUpNonNegative(0.5 * group_mu * group_mu, 2) +
                      (group_mu > 0 ? std::numeric_limits<double>::denorm_min() : 0));
   }
-  void AddPure(double epsilon, double count) {
-    if (epsilon == 0) return;
-    AddExact([epsilon = RoundUpIfGroup(epsilon * group_size_)](
-                 double a) { return PureDpRenyi(a, epsilon); },
-             count);
+  void AddPure(double one, double count, bool noisy_max = false) {
+    if (one == 0) return;
+    const double epsilon = RoundUpIfGroup(one * group_size_);
+    AddExact(
+        [=](double a) { return noisy_max ? LaplaceRenyi(a, 1, epsilon) : PureDpRenyi(a, epsilon); },
+        count);
   }
   void AddApproximate(ApproximateDpParameters pair, double count) {
     if (group_size_ > 1) pair = GroupPrivacy(pair, group_size_);
     AddProductUp(profile_.delta_sum_, count, pair.delta);
-    if (pair.epsilon > 0) {
-      AddExact([epsilon = pair.epsilon](double a) { return PureDpRenyi(a, epsilon); }, count);
-    }
+    if (pair.epsilon == 0) return;
+    AddExact([epsilon = pair.epsilon](double a) { return PureDpRenyi(a, epsilon); }, count);
   }
 
   // Returns the profile of the event inside a sampling or a selection, both directions, single

@@ -38,6 +38,12 @@ std::optional<double> PureEpsilon(const MechanismEvent& event, const Setting& se
   return std::nullopt;
 }
 
+bool IsNoisyMax(const MechanismEvent& event) {
+  const auto* noisy_max = event.As<ReportNoisyMax>();
+  return event.As<PermuteAndFlip>() != nullptr ||
+         (noisy_max != nullptr && noisy_max->noise != Noise::kGumbel);
+}
+
 std::optional<double> BoundedRange(const MechanismEvent& event, const Setting& setting) {
   if (const auto* exponential = event.As<ExponentialMechanism>()) return exponential->epsilon;
   if (const auto* noisy_max = event.As<ReportNoisyMax>();

@@ -20,6 +20,11 @@ std::optional<double> JointNoiseMultiplier(const std::vector<Use>& uses, double 
 // Returns the epsilon of an event of which only epsilon-DP is used.
 std::optional<double> PureEpsilon(const MechanismEvent& event, const Setting& setting);
 
+// The index of a noisy maximum with Laplace or exponential noise. Its PureEpsilon is a distance in
+// scales at which Laplace noise is told apart at least as well (accounting/analytics/README.md,
+// "Noisy maxima").
+bool IsNoisyMax(const MechanismEvent& event);
+
 // Returns the length of the interval in which the losses of the event lie ("bounded range").
 std::optional<double> BoundedRange(const MechanismEvent& event, const Setting& setting);
 

@@ -4,8 +4,12 @@
 #include <cmath>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "accounting/profile/profiles_of.h"
+#include "accounting/renyi/divergences.h"
 #include "gtest/gtest.h"
 
 namespace epsledger::accounting {
@@ -88,6 +92,75 @@ TEST(NoisyMax, LosesAtMostItsEpsilonAndAlmostThat) {
       if (noise == Noise::kGumbel) {
         EXPECT_LE(widest, epsilon + 1e-3) << what;
       }
+    }
+  }
+}
+
+// delta of the index alone, by the probabilities of every winner.
+double IndexDelta(Noise noise, const std::vector<double>& before, const std::vector<double>& after,
+                  double epsilon) {
+  double delta = 0;
+  for (size_t i = 0; i < before.size(); ++i) {
+    delta += std::max(0.0, WinProbability(noise, after, i) -
+                               std::exp(epsilon) * WinProbability(noise, before, i));
+  }
+  return delta;
+}
+
+// The closed form of Laplace noise at the distance by which two scores move apart.
+TEST(NoisyMax, IsNoBetterToldThanLaplaceNoise) {
+  for (const Noise noise : {Noise::kLaplace, Noise::kExponential}) {
+    for (const double apart : {0.3, 1.0, 3.0}) {
+      for (const std::vector<double>& before :
+           {std::vector<double>{0, 0}, {-0.5 * apart, 0}, {0.2, 0, 0.1}, {-1, 0, 0, -2, 0.5}}) {
+        for (size_t winners = 1; winners < before.size(); ++winners) {
+          std::vector<double> after = before;
+          for (size_t i = 0; i < winners; ++i) after[i] += apart * (i == 0 ? 1 : 0.8);
+          for (const double epsilon : {-0.1, 0.0, 0.25, 0.9}) {
+            const double bound = epsilon > apart ? 0 : -std::expm1(0.5 * (epsilon - apart));
+            const std::string what =
+                NoiseName(noise) + " " + std::to_string(apart) + " " + std::to_string(epsilon);
+            EXPECT_LE(IndexDelta(noise, before, after, epsilon), bound + 1e-3) << what;
+            EXPECT_LE(IndexDelta(noise, after, before, epsilon), bound + 1e-3) << what;
+          }
+        }
+      }
+    }
+  }
+}
+
+// ... which two scores with exponential noise attain: one trails by d1 and then leads by d2.
+TEST(NoisyMax, WithExponentialNoiseAttainsTheProfileOfLaplaceNoise) {
+  for (const auto& [apart, epsilon] : {std::pair{1.0, 0.5}, {0.3, 0.0}, {3.0, 2.0}}) {
+    const double leads = 0.5 * (apart - epsilon);
+    const double before = 0.5 * std::exp(leads - apart);
+    const double after = 1 - 0.5 * std::exp(-leads);
+    EXPECT_NEAR(WinProbability(Noise::kExponential, {leads - apart, 0}, 0), before, 1e-3);
+    EXPECT_NEAR(WinProbability(Noise::kExponential, {leads, 0}, 0), after, 1e-3);
+    const absl::StatusOr<DirectedProfiles> profiles =
+        ProfilesOf(PermuteAndFlip{apart}, kOneAdded, 1, Accountant::kPld);
+    ASSERT_TRUE(profiles.ok()) << profiles.status();
+    const double attained = after - std::exp(epsilon) * before;
+    EXPECT_NEAR(std::exp(profiles->remove->LogDelta(epsilon).upper), attained, 1e-12);
+    EXPECT_GE(std::exp(profiles->remove->LogDelta(epsilon).upper), attained * (1 - 1e-14));
+    EXPECT_FALSE(profiles->remove->exact());
+  }
+}
+
+TEST(NoisyMax, HasTheDivergencesOfLaplaceNoise) {
+  for (const MechanismEvent& event :
+       {MechanismEvent(PermuteAndFlip{0.7}),
+        MechanismEvent(ReportNoisyMax{Noise::kExponential, 1 / 0.7, true}),
+        MechanismEvent(ReportNoisyMax{Noise::kLaplace, 2 / 0.7, false})}) {
+    const std::vector<Use> uses = {Use{&event, 3}};
+    const absl::StatusOr<RenyiDivergences> divergences =
+        RenyiDivergences::Create(uses, kOneAdded, Accountant::kRenyi);
+    ASSERT_TRUE(divergences.ok()) << divergences.status();
+    for (const double order : {1.5, 2.0, 8.0}) {
+      // [Mironov17] Prop 6.
+      const double moment = order / (2 * order - 1) * std::exp(0.7 * (order - 1)) +
+                            (order - 1) / (2 * order - 1) * std::exp(-0.7 * order);
+      EXPECT_NEAR(divergences->Divergence(order), 3 * std::log(moment) / (order - 1), 1e-12);
     }
   }
 }

@@ -14,6 +14,7 @@
 #include "accounting/numeric/rounding.h"
 #include "accounting/renyi/conversion.h"
 #include "accounting/renyi/divergences.h"
+#include "accounting/renyi/error_rates.h"
 #include "accounting/renyi/moments.h"
 
 namespace epsledger::accounting {
@@ -47,8 +48,12 @@ double LargestLossOf(const std::vector<Use>& uses, const Setting& setting, int64
 
 class RenyiComposed final : public Composition {
  public:
-  RenyiComposed(Accountant accountant, RenyiDivergences profile, double largest_loss)
-      : Composition(accountant), profile_(std::move(profile)), largest_loss_(largest_loss) {}
+  RenyiComposed(Accountant accountant, RenyiDivergences profile, double largest_loss,
+                bool both_orders)
+      : Composition(accountant),
+        profile_(std::move(profile)),
+        largest_loss_(largest_loss),
+        both_orders_(both_orders) {}
 
   absl::StatusOr<Guarantee> Epsilon(const EpsilonAtDelta& at) const override {
     Guarantee answer = Answer(Theorem());
@@ -85,6 +90,18 @@ class RenyiComposed final : public Composition {
     answer.order = order;
     return answer;
   }
+  absl::StatusOr<Guarantee> TypeTwoError(double type_one_error) const override {
+    if (accountant() == Accountant::kMoments) return Composition::TypeTwoError(type_one_error);
+    const Conversion conversion =
+        TypeTwoErrorFromRenyi([this](double order) { return profile_.Divergence(order); },
+                              both_orders_, std::min(1.0, profile_.delta_sum()), type_one_error);
+    Guarantee answer = Answer(absl::StrCat(kComposition, " ; [vEH14], data processing",
+                                           profile_.delta_sum() > 0 ? " ; [KOV15] Thm 3.1" : ""));
+    answer.lower = conversion.value;
+    answer.upper = std::min(1.0, RoundUp(1 - type_one_error));
+    if (conversion.order > 0) answer.order = conversion.order;
+    return answer;
+  }
 
  private:
   std::string Theorem() const {
@@ -96,6 +113,7 @@ class RenyiComposed final : public Composition {
 
   const RenyiDivergences profile_;
   const double largest_loss_;
+  const bool both_orders_;
 };
 
 }  // namespace
@@ -107,7 +125,8 @@ absl::StatusOr<std::unique_ptr<Composition>> ComposeByRenyi(const std::vector<Us
   ASSIGN_OR_RETURN(RenyiDivergences profile,
                    RenyiDivergences::Create(uses, setting, accountant, options.group_size));
   return std::make_unique<RenyiComposed>(
-      accountant, std::move(profile), LargestLossOf(uses, setting, options.group_size, accountant));
+      accountant, std::move(profile), LargestLossOf(uses, setting, options.group_size, accountant),
+      !setting.adjacency.has_value());
 }
 
 }  // namespace epsledger::accounting

@@ -1,8 +1,11 @@
 #include "accounting/accountants/composers.h"
 
+#include <algorithm>
+
 #include "accounting/event/domain.h"
 #include "accounting/event/status_macros.h"
 #include "accounting/numeric/rounding.h"
+#include "accounting/renyi/error_rates.h"
 #include "accounting/zcdp/zcdp.h"
 
 namespace epsledger::accounting {
@@ -31,6 +34,17 @@ class ZcdpComposed final : public Composition {
     const double slope = zcdp_.rho == 0 ? 0 : zcdp_.rho * order;
     answer.upper = zcdp_.delta > 0 ? kInfinity : RoundUpNonNegative(slope + zcdp_.xi, 2);
     answer.order = order;
+    return answer;
+  }
+  absl::StatusOr<Guarantee> TypeTwoError(double type_one_error) const override {
+    // rho and xi hold in both orders of every pair.
+    const Conversion conversion = TypeTwoErrorFromRenyi(
+        [this](double order) { return RoundUpNonNegative(zcdp_.xi + zcdp_.rho * order, 2); },
+        /*both_orders=*/true, std::min(1.0, zcdp_.delta), type_one_error);
+    Guarantee answer = Answer("[BS16] Lemma 1.7 ; [vEH14], data processing");
+    answer.lower = conversion.value;
+    answer.upper = std::min(1.0, RoundUp(1 - type_one_error));
+    if (conversion.order > 0) answer.order = conversion.order;
     return answer;
   }
 

@@ -49,12 +49,31 @@ double SampledTwoOutcomes(double order, double epsilon, double q, double b) {
   return RoundUp(std::log1p(RoundUp(gain, 4)) / (order - 1), 4);
 }
 
+// Returns at least log((1 + y)^{1-a} - 1 + (a-1) y), y = -q (1 - t), t in [0, 1).
+double LogRemainder(double order, double q, double t) {
+  const double x = std::log1p(-q * (1 - t));
+  const double power = (1 - order) * x;
+  if (!(power < 700)) return kInfinity;
+  const double remainder = Expm1MinusX(power) + (order - 1) * Expm1MinusX(x);
+  return NextUp(std::log(remainder) + 32 * kUlp * (2 + power));
+}
+
 }  // namespace
 
 PoissonSampledRenyi::PoissonSampledRenyi(absl::FunctionRef<double(double)> inner,
                                          double sampling_probability, bool exchangeable)
     : q_(sampling_probability), exchangeable_(exchangeable), log_gain_(kLargestOrder + 1) {
   for (int k = 2; k <= kLargestOrder; ++k) log_gain_[k] = LogGain((k - 1) * inner(k));
+  for (double t = 0.9; t > 0.05; t -= 0.1) {
+    // Markov's inequality for r^{1-k}, whose mean under Q is at most e^{(k-1) D_k}.
+    double log_probability = 0;
+    for (int k = 2; k <= kLargestOrder; ++k) {
+      const double log_moment = LogAddExp(0, log_gain_[k]);
+      const double error = 8 * kUlp * (k - (k - 1) * std::log(t) + std::abs(log_moment));
+      log_probability = std::min(log_probability, (k - 1) * std::log(t) + log_moment + error);
+    }
+    small_ratios_.push_back(SmallRatio{t, log_probability});
+  }
 }
 
 double SamplingConvexityRenyi(double order, double inner, double q) {
@@ -115,13 +134,16 @@ double PoissonSampledRenyi::Remove(double order, double inner) const {
 double PoissonSampledRenyi::Add(double order, double inner) const {
   if (!(order > 1)) return kInfinity;
   double best = SamplingConvexityRenyi(order, inner, q_);
-  const double log_taylor = std::log(0.5 * order) + std::log(order - 1) + 2 * std::log(q_) -
-                            (order + 1) * std::log1p(-q_) + log_gain_[2];
   if (log_gain_[2] == -kInfinity) return 0;  // D_2 = 0: the two laws are equal
-  if (log_taylor < kInfinity) {
-    const double magnitude = std::abs(std::log(order - 1)) + std::log(order) - 2 * std::log(q_) -
-                             (order + 1) * std::log1p(-q_) + std::abs(log_gain_[2]) + 4;
-    best = std::min(best, FromLogGain(log_taylor, 8 * kUlp * magnitude, order));
+  const auto consider = [&](double log_m) {
+    if (!(log_m < kInfinity)) return;
+    best = std::min(best, FromLogGain(log_m, 8 * kUlp * (std::abs(log_m) + 4), order));
+  };
+  const double at_zero = LogRemainder(order, q_, 0);
+  consider(at_zero + log_gain_[2]);
+  for (const SmallRatio& small : small_ratios_) {
+    const double above = LogRemainder(order, q_, small.t) - 2 * std::log1p(-small.t);
+    consider(LogAddExp(above + log_gain_[2], at_zero + small.log_probability));
   }
   return exchangeable_ ? std::min(best, Remove(order, inner)) : best;
 }

@@ -14,9 +14,10 @@ namespace epsledger::accounting {
 //
 // Remove, integer a: M <= sum_k C(a,k) (1-q)^{a-k} q^k e^{(k-1) D_k}, exact if the mechanism
 // attains its D_k; between integers by the chord of (a-1) D_a.
-// Add, any real a: M <= 1 + a (a-1)/2 q^2 (1-q)^{-(a+1)} (e^{D_2} - 1); and no more than remove
-// where an involution of the outcomes exchanges the pair, which the caller asserts.
-// Both: M <= 1 - q + q e^{(a-1) D_a} at every real a.
+// Add, any real a: M <= 1 + C_0 (e^{D_2} - 1) and M <= 1 + C_t (e^{D_2} - 1) + C_0 t^{k-1} e^{(k-1)
+// D_k} for t in (0, 1), k > 1, C_t = ((1 + y)^{1-a} - 1 + (a-1) y) / (1-t)^2, y = -q (1-t); and no
+// more than remove where an involution of the outcomes exchanges the pair, which the caller
+// asserts. Both: M <= 1 - q + q e^{(a-1) D_a} at every real a.
 //
 // Immutable, safe to share between threads. Construction calls the inner divergence 128 times.
 class PoissonSampledRenyi {
@@ -33,11 +34,17 @@ class PoissonSampledRenyi {
   double Add(double order, double inner) const;
 
  private:
+  // At least P[r <= t], r = dP/dQ of the mechanism, for every pair of neighbors under Q.
+  struct SmallRatio {
+    double t;
+    double log_probability;
+  };
   double AtInteger(int order) const;
 
   double q_;
   bool exchangeable_;
   std::vector<double> log_gain_;  // log(e^{(k-1) D_k} - 1), rounded up; from k = 2
+  std::vector<SmallRatio> small_ratios_;
 };
 
 // The bound of joint convexity alone, log(1 - q + q e^{(a-1) D_a}) / (a - 1) and at most D_a, which

@@ -1,5 +1,6 @@
 #include "accounting/renyi/poisson_sampled.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "accounting/renyi/closed_form.h"
@@ -51,6 +52,46 @@ TEST(PoissonSampledRenyi, AddIsQuadraticInTheSamplingProbability) {
   const double at = SampledGaussianAsAny(1e-3, 1, false).Add(8, GaussianRenyi(8, 1));
   const double truth = SampledGaussianAddRenyi({1e-3, 1}, 8);
   EXPECT_LT(at, 1.05 * truth);
+}
+
+// A shifted Gaussian of the zCDP of .1, .03125: the square of q times 7 until 2026-11.
+TEST(PoissonSampledRenyi, AddIsNearTheTruthWhereTheSampleIsNotSmall) {
+  const double at = SampledGaussianAsAny(.1, 4, false).Add(14, GaussianRenyi(14, .25));
+  const double truth = SampledGaussianAddRenyi({.1, 4}, 14);
+  EXPECT_GE(at, truth);
+  EXPECT_LT(at, 2 * truth);
+}
+
+// D_a of two outcomes of probabilities p, 1 - p and s, 1 - s.
+double TwoOutcomesDivergence(double a, double p, double s) {
+  const double first = a * std::log(p) + (1 - a) * std::log(s);
+  const double second = a * std::log1p(-p) + (1 - a) * std::log1p(-s);
+  const double larger = std::max(first, second);
+  return (larger + std::log(std::exp(first - larger) + std::exp(second - larger))) / (a - 1);
+}
+
+// Ratios near 0 and far above 1.
+TEST(PoissonSampledRenyi, BoundsPairsOfTwoOutcomesInBothDirections) {
+  for (const double p : {1e-6, .05, .4, .99}) {
+    for (const double s : {1e-4, .03, .5, .9}) {
+      const auto divergence = [&](double a) {
+        return std::max({0.0, TwoOutcomesDivergence(a, p, s), TwoOutcomesDivergence(a, s, p)}) *
+               (1 + 1e-12);
+      };
+      for (const double q : {1e-3, .1, .5, .95}) {
+        const PoissonSampledRenyi any(divergence, q, false);
+        const double mixed = (1 - q) * s + q * p;
+        for (const double a : {1.1, 2.0, 3.0, 7.5, 30.0}) {
+          const double add = TwoOutcomesDivergence(a, s, mixed);
+          const double remove = TwoOutcomesDivergence(a, mixed, s);
+          EXPECT_GE(any.Add(a, divergence(a)), add * (1 - 1e-9) - 1e-13)
+              << p << " " << s << " " << q << " " << a;
+          EXPECT_GE(any.Remove(a, divergence(a)), remove * (1 - 1e-9) - 1e-13)
+              << p << " " << s << " " << q << " " << a;
+        }
+      }
+    }
+  }
 }
 
 // The two-point pair at 512 bits.

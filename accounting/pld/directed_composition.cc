@@ -303,8 +303,17 @@ double DirectedComposition::InitialInterval(const Extent& extent) const {
 
 double DirectedComposition::SumOfFiniteLosses() const {
   double sum = 0;
-  for (const CountedProfile& p : profiles_) sum += p.count * p.profile->LargestLoss();
-  return RoundUpNonNegative(sum, 2 * static_cast<double>(profiles_.size()) + 2);
+  bool exact = true;  // no operation was rounded
+  for (const CountedProfile& p : profiles_) {
+    const double loss = p.profile->LargestLoss();
+    const double product = p.count * loss;
+    const double before = sum;
+    sum += product;
+    // The residues of a product (unless it underflows) and of a sum are doubles themselves.
+    exact = exact && loss > 1e-200 && std::fma(p.count, loss, -product) == 0 &&
+            sum - before == product && sum - product == before;
+  }
+  return exact ? sum : RoundUpNonNegative(sum, 2 * static_cast<double>(profiles_.size()) + 2);
 }
 
 double DirectedComposition::SumOfLargestLosses() const {
@@ -390,8 +399,11 @@ Bounds DirectedComposition::LogDelta(double epsilon, const Precision& precision)
   if (profiles_.size() == 1 && profiles_[0].count == 1) {
     return profiles_[0].profile->LogDelta(epsilon);
   }
-  if (epsilon >= SumOfLargestLosses()) return {-kInfinity, -kInfinity};
-  Bounds best{-kInfinity, 0};
+  const double largest = SumOfLargestLosses();
+  if (epsilon >= largest) return {-kInfinity, -kInfinity};
+  // E_P(1 - e^{epsilon - L})_+ with every L at most `largest`.
+  const double below_end = RoundUp(Log1mExp(epsilon - largest), 4) + 4 * kUlp;
+  Bounds best{-kInfinity, std::min(0.0, below_end)};
   const auto narrow_enough = [&] {
     return best.upper == -kInfinity || best.upper <= precision.exceeded_log_delta ||
            -std::expm1(best.lower - best.upper) <= precision.relative_width ||
@@ -403,6 +415,7 @@ Bounds DirectedComposition::LogDelta(double epsilon, const Precision& precision)
   };
   if (contour_.has_value() && contour_failures_ < kContourTries) {
     best = contour_->LogDelta(epsilon, precision);
+    best.upper = std::min(best.upper, below_end);
     if (!narrow_enough()) best = contour_->LogDeltaWithCut(epsilon, precision, best);
     contour_failures_ = narrow_enough() ? 0 : contour_failures_ + 1;
     if (narrow_enough()) return best;

@@ -321,6 +321,10 @@ absl::StatusOr<DirectedProfiles> ProfilesOf(const MechanismEvent& event, const S
   }
   if (const auto* laplace = event.As<Laplace>()) {
     const double theta = shift * group / laplace->noise_multiplier;
+    if (group_size == 1 && std::isfinite(theta) &&
+        std::fma(theta, laplace->noise_multiplier, -shift) == 0) {
+      return Symmetric(std::make_shared<LaplaceProfile>(Bounds{theta, theta}));
+    }
     return Symmetric(std::make_shared<LaplaceProfile>(
         std::isfinite(theta)
             ? Bounds{RoundDownNonNegative(theta, group_size == 1 ? 1 : 2),

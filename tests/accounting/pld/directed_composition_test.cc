@@ -313,5 +313,33 @@ TEST(DirectedComposition, WhatAnotherDirectionExceedsStaysABoundAndIsNotNarrowed
   }
 }
 
+// Losses of 1/2 and 1/4 add up without rounding.
+TEST(DirectedComposition, IsExactlyZeroFromTheEndOfABoundedSupportOn) {
+  const MechanismEvent half = Laplace{2};
+  const MechanismEvent quarter = ExponentialMechanism{.25};
+  DirectedComposition two({{ProfilesFor(half).remove, 2}});
+  EXPECT_EQ(two.SumOfLargestLosses(), 1);
+  EXPECT_EQ(two.LogDelta(1, Precision{}).upper, -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(two.LogDelta(3, Precision{}).upper, -std::numeric_limits<double>::infinity());
+  DirectedComposition mixed({{ProfilesFor(half).remove, 3}, {ProfilesFor(quarter).remove, 2}});
+  EXPECT_EQ(mixed.SumOfLargestLosses(), 2);
+  EXPECT_EQ(mixed.LogDelta(2, Precision{}).upper, -std::numeric_limits<double>::infinity());
+  // 3 * (1/3) is rounded, and so is the sum of losses.
+  const MechanismEvent third = Laplace{3};
+  EXPECT_GT(DirectedComposition({{ProfilesFor(third).remove, 3}}).SumOfLargestLosses(), 1);
+}
+
+// delta <= 1 - e^{epsilon - largest loss}, closer to the end than a lattice can tell.
+TEST(DirectedComposition, FallsToZeroAtTheEndOfABoundedSupport) {
+  const MechanismEvent sampled = PoissonSampled{.1, MechanismEvent(Laplace{.5})};
+  DirectedComposition composition({{ProfilesFor(sampled).remove, 2}});
+  const double end = 2 * std::log1p(.1 * std::expm1(2));
+  Precision precision;
+  precision.max_work = 0x1p18;
+  for (const double gap : {1e-6, 1e-9, 1e-12}) {
+    EXPECT_LE(composition.LogDelta(end - gap, precision).upper, std::log(gap + 1e-13));
+  }
+}
+
 }  // namespace
 }  // namespace epsledger::accounting

@@ -303,6 +303,16 @@ class PldComposed final : public Composition {
   Precision precision_;
 };
 
+// True if every random allocation is opened into what it is. Several chosen rounds are bounded by
+// independent choices from blocks of rounds; only where every round is chosen do both agree.
+bool IsOpenedExactly(const std::vector<Use>& uses) {
+  return std::all_of(uses.begin(), uses.end(), [](const Use& use) {
+    const auto* allocation = use.event->As<RandomAllocation>();
+    return allocation == nullptr || allocation->selected == 1 ||
+           allocation->selected == allocation->rounds;
+  });
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Composition>> ComposeByPld(const std::vector<Use>& uses,
@@ -314,7 +324,7 @@ absl::StatusOr<std::unique_ptr<Composition>> ComposeByPld(const std::vector<Use>
   std::vector<CountedProfile> add;
   std::vector<CountedPair> pairs;
   std::optional<Bounds> mu;
-  bool two_sided = true;
+  bool two_sided = IsOpenedExactly(uses);
   const MechanismEvent* before = nullptr;
   const std::vector<Use> opened = options.group_size == 1 ? OpenRandomAllocations(uses) : uses;
   int allocations = 0;

@@ -47,6 +47,14 @@ TEST(Answer, ValidatesEveryFieldOfTheQuestion) {
   question.relation = NeighboringRelation::kReplaceOne;
   question.adjacency = Adjacency::kAdd;
   EXPECT_THAT(Message(question), HasSubstr("adjacency: got ADD"));
+  for (const NeighboringRelation relation :
+       {NeighboringRelation::kAddOrRemoveOne, NeighboringRelation::kReplaceSpecial}) {
+    question = with(Advantage{});
+    question.relation = relation;
+    question.sensitivity_relation = SensitivityRelation::kReplaceOne;
+    EXPECT_THAT(Message(question),
+                HasSubstr("sensitivityRelation: got REPLACE_ONE, want CONTRIBUTION"));
+  }
   question = with(Advantage{});
   question.group_size = 0;
   EXPECT_THAT(Message(question), HasSubstr("groupSize: got 0"));

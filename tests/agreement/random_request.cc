@@ -344,7 +344,9 @@ v1::ComputeRequest RandomRequest(uint64_t seed) {
       draw.OneIn(3)) {
     request.set_adjacency(static_cast<v1::Adjacency::Kind>(draw.Integer(1, 2)));
   }
-  request.set_sensitivity_relation(static_cast<v1::SensitivityRelation::Kind>(draw.Integer(0, 2)));
+  const bool replaces = request.neighboring_relation() == v1::NeighboringRelation::REPLACE_ONE;
+  request.set_sensitivity_relation(
+      static_cast<v1::SensitivityRelation::Kind>(draw.Integer(0, replaces ? 2 : 1)));
   if (draw.OneIn(16)) request.set_group_size(draw.Among<int64_t>({2, 3, 100}));
   if (draw.OneIn(16)) request.set_relative_width(draw.LogUniform(1e-4, 0.5, {1 - 0x1p-53}));
   int64_t events = draw.OneIn(2) ? 1 : draw.Integer(2, 4);

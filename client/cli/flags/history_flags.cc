@@ -99,7 +99,7 @@ void HistoryFlags::AddTo(CLI::App& command) {
   AddEnumFlag(command, "--sensitivity-relation", sensitivity_relation,
               v1::SensitivityRelation::Kind_descriptor(),
               "what a noise multiplier is relative to: the contribution of one record\n"
-              "(default) or the replace-one sensitivity itself")
+              "(default) or, with --relation replace-one, the replace-one sensitivity itself")
       ->type_name("WHAT")
       ->group(group);
   command.add_option("--group-size", group_size, "for groups of this many privacy units")

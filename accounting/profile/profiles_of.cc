@@ -178,18 +178,16 @@ absl::StatusOr<DirectedProfiles> PoissonSampledOf(const MechanismEvent& event,
     absl::StatusOr<DirectedProfiles> replace = inside(setting);
     if (!replace.ok()) return replace;
     // The pair with the record against without it; unknown where the noise is stated only for
-    // replacement.
+    // replacement. There the output without the record is any law, the same for both data sets.
     Setting without = setting;
     without.relation = NeighboringRelation::kAddOrRemoveOne;
-    if (setting.sensitivity_relation == SensitivityRelation::kReplaceOne) {
-      return UnknownEvent(asked_by, event,
-                          "what one record contributes by itself is not stated, and Poisson "
-                          "sampling also leaves records out");
-    }
-    if (!AllGaussian(inner) && !NoiseOfKnownContribution(*inner[0].event)) {
-      return UnknownEvent(asked_by, event,
-                          "what is declared for replaced records says nothing of one left out by "
-                          "Poisson sampling");
+    if (setting.sensitivity_relation == SensitivityRelation::kReplaceOne ||
+        (!AllGaussian(inner) && !NoiseOfKnownContribution(*inner[0].event))) {
+      const auto told = [q](const std::shared_ptr<const PrivacyProfile>& profile) {
+        return std::make_shared<RevealedSampleProfile>(profile, q, /*attained=*/false);
+      };
+      if (replace->remove == replace->add) return Symmetric(told(replace->remove));
+      return DirectedProfiles{told(replace->remove), told(replace->add)};
     }
     if (AllGaussian(inner)) {
       const absl::StatusOr<Bounds> contribution = ComposeGaussianMu(inner, without);

@@ -9,10 +9,9 @@
 #include "accounting/numeric/rounding.h"
 
 namespace epsledger::accounting {
-namespace {}  // namespace
-
-RevealedSampleProfile::RevealedSampleProfile(std::shared_ptr<const PrivacyProfile> inner, double q)
-    : inner_(std::move(inner)), q_(q) {}
+RevealedSampleProfile::RevealedSampleProfile(std::shared_ptr<const PrivacyProfile> inner, double q,
+                                             bool attained)
+    : inner_(std::move(inner)), q_(q), attained_(attained) {}
 
 Bounds RevealedSampleProfile::LogDelta(double epsilon) const {
   const Bounds inner = inner_->LogDelta(epsilon);

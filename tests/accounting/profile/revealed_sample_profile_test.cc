@@ -1,5 +1,6 @@
-// Poisson sampling of black boxes under replace-special, against enumeration: a mechanism of which
-// only its privacy is known may tell whether the record was drawn, so that its epsilon stays.
+// Poisson sampling of black boxes under replace-special and replace-one, against enumeration: a
+// mechanism of which only its privacy is known may tell whether the record was drawn, so that its
+// epsilon stays.
 
 #include "accounting/profile/revealed_sample_profile.h"
 
@@ -145,6 +146,40 @@ TEST(ReplaceSpecial, CurvesAreNoLessThanTheirInnerAtAnEnlargedDelta) {
     // q delta(epsilon) <= 1e-3 where delta(epsilon) <= 1e-2.
     const double inner = UpperEpsilon(Accountant::kPld, {{curve, 1}}, 1e-2);
     EXPECT_GE(sampled, inner * (1 - 2e-3)) << Describe(curve);
+  }
+}
+
+// Replaced records: (1-q) R + q P against (1-q) R + q Q, R the output without the record, which may
+// be anything. Against the sum over all outcomes of a sequence, with R told apart from both.
+TEST(ReplaceOne, ASampleOfABlackBoxThatTellsIsNoLargerThanItsBound) {
+  const double q = 0.1;
+  struct Box {
+    MechanismEvent event;
+    Law law;
+  };
+  for (const Box& box :
+       {Box{PureDp{1}, WorstOf(1, 0)},
+        Box{RandomizedResponse{2 / (1 + std::exp(1.0)), 2}, WorstOf(1, 0)},
+        Box{DominatingPair{{0.75, 0.25}, {0.25, 0.75}}, WorstOf(std::log(3), 0)}}) {
+    for (const int count : {1, 3}) {
+      Law law = {{1, 1}};
+      for (int i = 0; i < count; ++i) law = Together(law, Told(box.law, q));
+      for (const Accountant accountant : {Accountant::kPld, Accountant::kTradeOff}) {
+        for (const double epsilon : {0.0, 0.3, 0.9, 1.5}) {
+          Question question;
+          question.accountant = accountant;
+          question.events = {{Sampled(q, box.event), count}};
+          question.query = DeltaAtEpsilon{epsilon};
+          question.relation = NeighboringRelation::kReplaceOne;
+          const auto answer = Answer(question);
+          ASSERT_TRUE(answer.ok()) << answer.status();
+          const double truth = Delta(law, epsilon);
+          EXPECT_GE(*answer->upper, truth * (1 - 1e-12)) << Describe(box.event) << " " << epsilon;
+          EXPECT_LE(*answer->upper, truth * 1.01 + 1e-9) << Describe(box.event) << " " << epsilon;
+          EXPECT_LE(answer->lower.value_or(0), truth) << Describe(box.event);
+        }
+      }
+    }
   }
 }
 

@@ -209,6 +209,7 @@ void AddBudgetCommands(CLI::App& app, Invocation& invocation) {
   AddBudgetCreate(*budget, invocation);
   AddBudgetGet(*budget, invocation);
   AddBudgetList(*budget, invocation);
+  AddBudgetRefusals(*budget, invocation);
 
   AddBudgetChanges(*budget, invocation);
 }

@@ -18,8 +18,8 @@
 #include "client/cpp/mechanism_message.h"
 #include "client/cpp/preview.h"
 #include "client/cpp/session_impl.h"
+#include "client/cpp/watch_changes.h"
 #include "client/cpp/watch_impl.h"
-#include "client/cpp/watching.h"
 
 namespace epsledger {
 namespace {

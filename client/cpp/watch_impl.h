@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "client/cpp/connection.h"
-#include "client/cpp/watching.h"
+#include "client/cpp/watch_changes.h"
 #include "epsledger/watch.h"
 
 namespace epsledger {

@@ -10,7 +10,7 @@
 #include "client/cli/flags/event_flags.h"
 #include "client/cli/flags/resource_name.h"
 #include "client/cli/interrupt.h"
-#include "client/cpp/watching.h"
+#include "client/cpp/watch_changes.h"
 #include "proto/bridge/printable.h"
 
 namespace epsledger::cli {

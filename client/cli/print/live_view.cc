@@ -17,7 +17,7 @@
 #include "absl/time/time.h"
 #include "accounting/event/status_macros.h"
 #include "client/cli/interrupt.h"
-#include "client/cpp/watching.h"
+#include "client/cpp/watch_changes.h"
 
 namespace epsledger::cli {
 namespace {

@@ -13,6 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "epsledger/v1/access_service.pb.h"
 #include "google/protobuf/empty.pb.h"
+#include "proto/json_syntax/json_syntax.h"
 #include "server/transport/grpc/status/status_mapping.h"
 #include "server/transport/http/host_check.h"
 #include "server/transport/http/json_answer.h"
@@ -127,7 +128,9 @@ absl::StatusOr<HttpCaller> CallerOf(const HttpRequest& request) {
 }
 
 void LogIn(RpcGateway& gateway, const HttpRequest& request, HttpReply reply) {
-  const auto body = nlohmann::json::parse(request.body, nullptr, false);
+  const auto body = json_syntax::CheckObject(request.body, nullptr).ok()
+                        ? nlohmann::json::parse(request.body, nullptr, false)
+                        : nlohmann::json();
   const auto token = body.is_object() ? body.find("token") : body.end();
   if (!body.is_object() || token == body.end() || !token->is_string() ||
       !IsTokenText(token->get_ref<const std::string&>())) {

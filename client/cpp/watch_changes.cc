@@ -1,4 +1,4 @@
-#include "client/cpp/watching.h"
+#include "client/cpp/watch_changes.h"
 
 #include <chrono>
 #include <memory>

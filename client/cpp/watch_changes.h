@@ -1,5 +1,5 @@
-#ifndef EPSLEDGER_CLIENT_CPP_WATCHING_H_
-#define EPSLEDGER_CLIENT_CPP_WATCHING_H_
+#ifndef EPSLEDGER_CLIENT_CPP_WATCH_CHANGES_H_
+#define EPSLEDGER_CLIENT_CPP_WATCH_CHANGES_H_
 
 #include <cstdint>
 #include <functional>
@@ -45,4 +45,4 @@ const std::string& NameOf(const v1::LedgerChange& change);
 
 }  // namespace epsledger
 
-#endif  // EPSLEDGER_CLIENT_CPP_WATCHING_H_
+#endif  // EPSLEDGER_CLIENT_CPP_WATCH_CHANGES_H_

@@ -1,7 +1,7 @@
 #ifndef EPSLEDGER_ACCOUNTING_RENYI_EVENT_PARAMETERS_H_
 #define EPSLEDGER_ACCOUNTING_RENYI_EVENT_PARAMETERS_H_
 
-// What is used of an event where its Renyi divergences follow from one number.
+// The one number of an event from which its Renyi divergences follow.
 
 #include <optional>
 #include <vector>

@@ -32,7 +32,7 @@ namespace epsledger::transport {
 //    a ChangeWindow. A client that is behind the window catches up with its own ChangeReader.
 // 3. A client holds at most one chunk and one page. The HttpServer drops a client that takes
 //    nothing.
-// 4. A client that watches everything is told of a new budget by the commit that makes it.
+// 4. The commit that makes a budget tells the clients that watch everything.
 // 5. The caller is looked up again every few seconds: a token that is revoked or expires ends its
 //    streams.
 //

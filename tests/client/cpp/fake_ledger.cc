@@ -13,7 +13,7 @@ namespace {
 using grpc::Status;
 using grpc::StatusCode;
 
-template <typename... Details>
+template <class... Details>
 Status WithDetails(StatusCode code, const std::string& message, const Details&... details) {
   google::rpc::Status status;
   status.set_code(static_cast<int>(code));

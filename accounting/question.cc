@@ -120,9 +120,10 @@ absl::Status Validate(const Question& question) {
       CheckEnum("sensitivityRelation", static_cast<int>(question.sensitivity_relation), 1, 2));
   if (question.sensitivity_relation == SensitivityRelation::kReplaceOne &&
       question.relation != NeighboringRelation::kReplaceOne) {
-    return OutOfDomain("sensitivityRelation", "REPLACE_ONE",
-                       "CONTRIBUTION, or neighboringRelation REPLACE_ONE: how far apart two records "
-                       "are says nothing of a record that is added or removed");
+    return OutOfDomain(
+        "sensitivityRelation", "REPLACE_ONE",
+        "CONTRIBUTION, or neighboringRelation REPLACE_ONE: how far apart two records "
+        "are says nothing of a record that is added or removed");
   }
   for (size_t i = 0; i < question.events.size(); ++i) {
     RETURN_IF_ERROR(Validate(question.events[i], absl::StrCat("events[", i, "]")));

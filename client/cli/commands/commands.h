@@ -32,8 +32,8 @@ void AddExplainCommand(CLI::App& app, Invocation& invocation);
 void AddCompletionCommand(CLI::App& app, Invocation& invocation);
 void AddVersionCommand(CLI::App& app, Invocation& invocation);
 
-// The verbs of `budget` that change one and the one that lists what was refused, those of `session` that read what it spends, and the one
-// of `statement` that fills forms.
+// The verbs of `budget` that change one and the one that lists what was refused, those of `session`
+// that read what it spends, and the one of `statement` that fills forms.
 void AddBudgetChanges(CLI::App& budget, Invocation& invocation);
 void AddBudgetRefusals(CLI::App& budget, Invocation& invocation);
 void AddGuardCommand(CLI::App& budget, Invocation& invocation);

@@ -82,16 +82,19 @@ function(epsledger_precompile name)
   target_precompile_headers(${name} PRIVATE ${ARGN})
 endfunction()
 
-# epsledger_compile_together(NAME [EXCEPT a.cc ...])
-# Files of NAME are compiled eight at a time. Most of what a file costs is the headers of gRPC, protobuf, CLI11 and
+# epsledger_compile_together(NAME [AT_A_TIME n] [EXCEPT a.cc ...])
+# Files of NAME are compiled n at a time, eight unless told otherwise. Most of what a file costs is the headers of gRPC, protobuf, CLI11 and
 # GoogleTest and the templates that it takes from them. What is in the anonymous namespaces of such files must differ
 # in its names; EXCEPT names files that are compiled alone. The preset `alone` (-DEPSLEDGER_COMPILE_TOGETHER=OFF)
 # compiles every file by itself and without precompiled headers: that none leans on another's includes.
 option(EPSLEDGER_COMPILE_TOGETHER "Compile several files at a time, with precompiled headers" ON)
 function(epsledger_compile_together name)
-  cmake_parse_arguments(ARG "" "" "EXCEPT" ${ARGN})
+  cmake_parse_arguments(ARG "" "AT_A_TIME" "EXCEPT" ${ARGN})
+  if(NOT ARG_AT_A_TIME)
+    set(ARG_AT_A_TIME 8)
+  endif()
   if(EPSLEDGER_COMPILE_TOGETHER)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${ARG_AT_A_TIME})
     set_source_files_properties(${ARG_EXCEPT} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
 endfunction()

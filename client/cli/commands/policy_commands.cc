@@ -62,7 +62,7 @@ void Get(Invocation& invocation, const std::string& text) {
       absl::StrCat("No policy at ", *name, " or above: every claim is charged as it is declared."));
 }
 
-void List(Invocation& invocation) {
+void ListRules(Invocation& invocation) {
   const std::optional<std::vector<v1::Budget>> budgets = AllBudgets(invocation);
   if (!budgets.has_value()) return;
   Table table = RuleTable();
@@ -93,7 +93,7 @@ void AddPolicyCommands(CLI::App& app, Invocation& invocation) {
   CLI::App* list = policy->add_subcommand("list", "The rules of every budget that has any");
   list->fallthrough();
   list->footer("Example:\n  epsctl policy list -o csv");
-  list->callback([&invocation] { List(invocation); });
+  list->callback([&invocation] { ListRules(invocation); });
 }
 
 }  // namespace epsledger::cli

@@ -164,7 +164,8 @@ _BY_CODE: Dict[str, Type[CallFailed]] = {
     "DATA_LOSS": LedgerBehind,
 }
 _HINTS = {
-    "UNAVAILABLE": "is epsledgerd running there? The HTTP address is its --http-listen, here EPSLEDGER_HTTP",
+    "UNAVAILABLE": "is epsledgerd running there? The HTTP address is its --http-listen, here EPSLEDGER_HTTP; that of gRPC "
+                   "is its --listen, EPSLEDGER_SERVER",
     "UNAUTHENTICATED": "EPSLEDGER_TOKEN or EPSLEDGER_TOKEN_FILE says who calls",
     "PERMISSION_DENIED": "charging takes the role trainer, budgets the role admin",
     "DATA_LOSS": "stop training, and have the operator compare the server with its backups",

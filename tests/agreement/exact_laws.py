@@ -63,18 +63,28 @@ def delta_at(pair, epsilon):
     return sum((max(p - factor * q, 0) for p, q in pair), Fraction(0))
 
 
-def type_two_error_at(pair, alpha):
-    """The smallest type II error of a test of Q (the null) against P at type I error alpha, by Neyman and Pearson."""
-    left, power = Fraction(alpha), Fraction(0)
+def corners(pair):
+    """The corners (type I error, type II error) of the best tests of Q (the null) against P, by Neyman and Pearson."""
     order = sorted(pair, key=lambda outcome: (outcome[1] != 0, -outcome[0] / outcome[1] if outcome[1] else 0))
+    points = [(Fraction(0), Fraction(1))]
     for p, q in order:
-        if q <= left:
-            power += p
-            left -= q
-        else:
-            power += p * left / q
-            break
-    return 1 - power
+        points.append((points[-1][0] + q, points[-1][1] - p))
+    return points
+
+
+def type_two_error_at(pairs, alpha):
+    """The largest convex function below the best type II errors of all pairs, at type I error alpha in (0, 1]."""
+    alpha, hull = Fraction(alpha), []
+    for x, y in sorted(point for pair in pairs for point in corners(pair)):
+        if hull and hull[-1][0] == x:
+            continue  # the one before is lower
+        while len(hull) > 1 and ((hull[-1][1] - hull[-2][1]) * (x - hull[-2][0]) >=
+                                 (y - hull[-2][1]) * (hull[-1][0] - hull[-2][0])):
+            hull.pop()
+        hull.append((x, y))
+    after = next((i for i, (x, _) in enumerate(hull) if x >= alpha), len(hull) - 1)
+    (x, y), (x_after, y_after) = hull[max(after - 1, 0)], hull[after]
+    return y_after if x == x_after else y + (y_after - y) * (alpha - x) / (x_after - x)
 
 
 def renyi_at(pair, order):

@@ -147,7 +147,7 @@ std::vector<GlossaryEntry> Words() {
       {kEvent, "matrix-mechanism",
        "A whole run with noise that is correlated over its steps by a matrix, each unit in several "
        "of them.",
-       "min-separation is a promise of the schedule: no unit takes part more often.",
+       "The schedule must keep to the least separation: nothing checks it.",
        "accounting/matrix/README.md; Kalinin, Lampert 2024, Thm 2"},
       {kEvent, "repeat-and-select",
        "The best of a random number of runs, as in a hyper-parameter search that publishes one.",

@@ -104,7 +104,7 @@ TEST(GramSquaredSensitivity, HoldsVectorContributions) {
   }
 }
 
-// Columns further apart than the separation do not meet: exact ([CCMRT23] Thm 2).
+// Columns that are as far apart as the separation do not meet.
 TEST(GramSquaredSensitivity, IsExactForOrthogonalColumns) {
   std::mt19937_64 bits(4);
   for (int round = 0; round < 100; ++round) {

@@ -331,7 +331,7 @@ struct SelfComposed {
   }
 };
 
-// Gaussian tree aggregation of step_count leaves, each record in at most one.
+// Gaussian sums of the complete dyadic blocks of step_count leaves, each record in at most one.
 struct TreeAggregation {
   static constexpr uint8_t kTag = 22;
   static constexpr const char* kName = "tree_aggregation";

@@ -196,8 +196,7 @@ class PldComposed final : public Composition {
     SamplingOptions sampling;
     sampling.absolute_width = std::min(sampling.absolute_width, 0.01 * alpha_min);
     sampling.relative_width = 2e-3;
-    sampling.largest_epsilon = -std::log(alpha_min);
-    sampling.max_samples = 300;
+    sampling.max_samples = 1000;
     ASSIGN_OR_RETURN(
         const GaussianSummary fit,
         SummarizeAsGaussian(TradeOffFunction::FromTable(TradeOff(sampling)), alpha_min));

@@ -352,6 +352,32 @@ TEST(Answer, KnowsTheMuOfAGaussianAndFitsTheOthers) {
   EXPECT_LT(*fit->regret, 1e-3);
 }
 
+// f(alphaMin) is e^-5 to e^-30 here: the losses that decide it are far beyond log(1 / alphaMin).
+// Until 2026-11 all of these had no finite mu.
+TEST(Answer, MuOfAHistoryWithLargeLossesIsFinite) {
+  const auto mu_of = [](const MechanismEvent& event, int64_t count, double alpha_min) {
+    const auto fit = Answer(Ask(Accountant::kPld, {{event, count}}, GaussianDpMu{alpha_min}));
+    EXPECT_TRUE(fit.ok()) << fit.status();
+    return fit.value_or(Guarantee());
+  };
+  for (const double alpha_min : {1e-2, 1e-3, 1e-6}) {
+    // sqrt(n) / noise of Gaussians.
+    const Guarantee gaussians = mu_of(Gaussian{2}, 100, alpha_min);
+    EXPECT_LE(*gaussians.lower, 5);
+    EXPECT_GE(*gaussians.upper, 5);
+    EXPECT_LE(*gaussians.upper, 5.01) << alpha_min;
+    for (const Guarantee& fit : {mu_of(SampledGaussianEvent(.1, .8), 500, alpha_min),
+                                 mu_of(SampledGaussianEvent(.9, .5), 20, alpha_min)}) {
+      EXPECT_LE(*fit.upper - *fit.lower, 1e-3 * *fit.upper) << alpha_min;
+    }
+  }
+  // The type I errors in [1e-2, 1 - 1e-2] are some of those in [1e-6, 1 - 1e-6].
+  const Guarantee far = mu_of(Laplace{1}, 10, 1e-6);
+  const Guarantee near = mu_of(Laplace{1}, 10, 1e-2);
+  EXPECT_LE(*near.lower, *far.upper);
+  EXPECT_LE(*near.upper, *far.upper * (1 + 1e-3));
+}
+
 TEST(Answer, ReadsTheCentralLimit) {
   const std::vector<CountedEvent> events = {{MechanismEvent(Laplace{20}), 400}};
   const auto read = Answer(Ask(Accountant::kBest, events, CentralLimit{0.3}));

@@ -2,9 +2,9 @@
 
 Every row has a ComputeRequest without its accountant and two numbers, "first" and "second", that do not come from
 epsledger. They are computed in two ways that share no formula beyond the definition of the mechanism: as a rule
-"first" enumerates all outcomes in fractions, or sums over a fine grid, and "second" is a closed form, counts the outcomes
-of each kind, or integrates between the points where the likelihood ratio crosses e^epsilon. "attained" says that the
-number is the answer itself; otherwise it is that of one pair of neighbors, so the answer is at least as large.
+"first" enumerates all outcomes in fractions, or sums over a fine grid, and "second" is a closed form, counts the
+outcomes of each kind, or integrates between the points where the likelihood ratio crosses e^epsilon. "attained" says
+that the number is the answer itself; otherwise it is that of one pair of neighbors, so the answer is at least as large.
 
 Needs the standard library only."""
 import itertools
@@ -290,7 +290,8 @@ def allocations_of_gaussians():
 
 
 def mixtures():
-    for noise, shifts, weights in ((1, (0, 1, 2), (0.5, 0.25, 0.25)), (2, (1, 3), (0.75, 0.25)), (0.8, (0, 1), (0.9, 0.1))):
+    for noise, shifts, weights in ((1, (0, 1, 2), (0.5, 0.25, 0.25)), (2, (1, 3), (0.75, 0.25)),
+                                   (0.8, (0, 1), (0.9, 0.1))):
         event = {"mixtureOfGaussians": {"noiseMultiplier": noise, "sensitivities": shifts, "probabilities": weights}}
         parts = [(w, s / noise) for s, w in zip(shifts, weights)]
         mirror = [(w, -m) for w, m in parts]

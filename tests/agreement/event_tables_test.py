@@ -57,7 +57,8 @@ class EventTables(unittest.TestCase):
         self.assertGreaterEqual(len(set(kinds)), 15)
 
     def test_answers(self):
-        lines = [json.dumps(dict(row["request"], accountant=accountant)) for row in self.rows for accountant in ACCOUNTANTS]
+        lines = [json.dumps(dict(row["request"], accountant=accountant))
+                 for row in self.rows for accountant in ACCOUNTANTS]
         said = subprocess.run([self.epsctl, "compute"], input="\n".join(lines) + "\n", capture_output=True, text=True,
                               check=False)
         answers = iter([json.loads(line) for line in said.stdout.splitlines()])

@@ -63,6 +63,7 @@ DirectedComposition::DirectedComposition(std::vector<CountedProfile> profiles,
   std::erase_if(profiles_, [](const CountedProfile& p) {
     return p.profile->LargestLoss() <= 0 && p.profile->InfinityMass() == 0;
   });
+  for (const CountedProfile& p : profiles_) one_sided_ = one_sided_ || !p.profile->exact();
 }
 DirectedComposition::~DirectedComposition() = default;
 DirectedComposition::DirectedComposition(DirectedComposition&&) noexcept = default;
@@ -365,16 +366,18 @@ Bounds DirectedComposition::Epsilon(double log_delta, const Precision& precision
       }
       const Aim aim = AimAtDelta(log_delta);
       const bool limited = BuildSpectrum(aim, precision);
-      const double width_before = best.upper - best.lower;
+      const Bounds before = best;
       read(aim.epsilon);
       last_epsilon_ = std::isfinite(best.upper) ? best.upper : aim.epsilon;
       if (narrow_enough() || limited || interval == smallest) break;
       // The mass at infinity, or beyond any lattice, exceeds the target delta.
       if (level_->composed.log_infinity_above >= log_delta) break;
       const double width = best.upper - best.lower;
-      if (round > 3 && !(width < 0.9 * width_before)) break;  // rounding dominates now
+      if (round > 3 && !(width < 0.9 * (before.upper - before.lower))) break;  // rounding dominates
       const double wanted =
           std::max(precision.relative_width * best.upper, precision.absolute_epsilon);
+      // An interval of an eighth, so less than that share of this change is left.
+      if (one_sided_ && round > 0 && before.upper - best.upper <= wanted) break;
       interval = NextInterval(std::isfinite(width) ? width / wanted : kInfinity,
                               best.lower > 0.5 * best.upper);
     }
@@ -439,7 +442,7 @@ Bounds DirectedComposition::LogDelta(double epsilon, const Precision& precision)
     }
     const Aim aim = AimAtEpsilon(epsilon);
     const bool limited = BuildSpectrum(aim, precision);
-    const double width_before = best.upper - best.lower;
+    const Bounds before = best;
     read();
     if (narrow_enough()) break;
     // The tail that was cut must be negligible compared with delta.
@@ -454,7 +457,10 @@ Bounds DirectedComposition::LogDelta(double epsilon, const Precision& precision)
     const double smallest = SmallestInterval(extent, precision, allowed - work_);
     if ((limited || interval <= smallest) && !tail_weighs) break;
     const double width = best.upper - best.lower;
-    if (round > 3 && !(width < 0.9 * width_before)) break;
+    if (round > 3 && !(width < 0.9 * (before.upper - before.lower))) break;
+    const bool settled = before.upper - best.upper <= precision.relative_width ||
+                         std::exp(before.upper) - std::exp(best.upper) <= precision.absolute_delta;
+    if (one_sided_ && round > 0 && settled && !tail_weighs) break;
     const double relative = -std::expm1(-width);
     interval =
         std::max(NextInterval(relative / precision.relative_width, relative < 0.5), smallest);

@@ -88,6 +88,9 @@ class DirectedComposition {
   std::vector<CountedProfile> profiles_;
   std::optional<ContourComposition> contour_;
   std::unique_ptr<Level> level_;
+  // Some profile is known from above only: the bracket never closes, and refining ends where the
+  // upper bound has settled.
+  bool one_sided_ = false;
   double saddle_ = 2;
   double last_epsilon_ = 0;
   double work_ = 0;

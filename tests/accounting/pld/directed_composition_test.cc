@@ -341,5 +341,25 @@ TEST(DirectedComposition, FallsToZeroAtTheEndOfABoundedSupport) {
   }
 }
 
+// What is known from above only has no bracket that closes: until 2026-11 all of the work was
+// spent.
+TEST(DirectedComposition, StopsWhereAnUpperBoundHasSettled) {
+  for (const MechanismEvent& event :
+       {MechanismEvent(Zcdp{.1, 0}),
+        MechanismEvent(PoissonSampled{.01, MechanismEvent(Zcdp{.1, 0})}),
+        MechanismEvent(ExponentialMechanism{.7})}) {
+    for (const double count : {2.0, 20.0, 1000.0}) {
+      const std::vector<CountedProfile> profiles = {{ProfilesFor(event).remove, count}};
+      DirectedComposition settled(profiles);
+      const double upper = settled.Epsilon(std::log(1e-6), Precision{}).upper;
+      EXPECT_LT(settled.work(), 0x1p20) << Describe(event) << " " << count;
+      Precision fine;
+      fine.relative_width = 1e-5;
+      const double finer = DirectedComposition(profiles).Epsilon(std::log(1e-6), fine).upper;
+      EXPECT_LE(upper, finer * (1 + 1e-3)) << Describe(event) << " " << count;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace epsledger::accounting

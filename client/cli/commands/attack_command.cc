@@ -27,7 +27,8 @@ struct Attack {
   v1::Query query;
 };
 
-std::vector<Attack> AttacksOf(const AttackFlags& flags) {
+// Without the attacks that are one number for both directions if one direction is asked for.
+std::vector<Attack> AttacksOf(const AttackFlags& flags, bool one_direction) {
   std::vector<Attack> attacks;
   const auto add = [&](std::string name) {
     attacks.push_back({std::move(name), {}});
@@ -37,10 +38,10 @@ std::vector<Attack> AttacksOf(const AttackFlags& flags) {
   for (const double rate : flags.false_positive_rates) {
     add(absl::StrCat("TPR at FPR ", ExactNumber(rate)))->set_true_positive_rate_at(rate);
   }
-  for (const double prior : flags.priors) {
+  for (const double prior : one_direction ? std::vector<double>() : flags.priors) {
     add(absl::StrCat("membership, prior ", ExactNumber(prior)))->set_bayes_success_at(prior);
   }
-  for (const double baseline : flags.baselines) {
+  for (const double baseline : one_direction ? std::vector<double>() : flags.baselines) {
     add(absl::StrCat("reconstruction, baseline ", ExactNumber(baseline)))
         ->set_reconstruction_success_at(baseline);
   }
@@ -58,7 +59,8 @@ void Attacks(Invocation& invocation, const AttackFlags& flags) {
   request.set_accountant(flags.accountant);
   std::vector<v1::ComputeResponse> answers;
   Table table({"attack", "at most", "at least", "regret", "kind", "accountant", "theorem"});
-  for (Attack& attack : AttacksOf(flags)) {
+  const bool one_direction = request.adjacency() != v1::Adjacency::KIND_UNSPECIFIED;
+  for (Attack& attack : AttacksOf(flags, one_direction)) {
     request.set_id(attack.name);
     *request.mutable_query() = std::move(attack.query);
     absl::StatusOr<v1::ComputeResponse> answer = bridge::Compute(request);
@@ -73,7 +75,13 @@ void Attacks(Invocation& invocation, const AttackFlags& flags) {
   }
   std::vector<const google::protobuf::Message*> messages;
   for (const v1::ComputeResponse& answer : answers) messages.push_back(&answer);
-  invocation.Print({.messages = std::move(messages), .is_list = true, .table = std::move(table)});
+  invocation.Print({.messages = std::move(messages),
+                    .is_list = true,
+                    .table = std::move(table),
+                    .summary = one_direction
+                                   ? "Attacks with a prior or a baseline are left out: each is one "
+                                     "number for both directions."
+                                   : ""});
 }
 
 }  // namespace

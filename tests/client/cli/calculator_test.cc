@@ -485,6 +485,13 @@ TEST(Attack, PrintsWhatAnAttackerCanDoAtMost) {
               HasSubstr("query.bayesSuccessAt: got 1, want in (0, 1)"));
 }
 
+TEST(Attack, OfOneDirectionLeavesOutWhatIsOneNumberForBoth) {
+  const Outcome outcome = Epsctl({"attack", "--gaussian", "1", "--adjacency", "add", "-o", "csv"});
+  ASSERT_EQ(outcome.code, ExitCode::kOk) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("TPR at FPR"));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("prior")));
+}
+
 TEST(Calculator, HelpTeachesByExample) {
   EXPECT_THAT(Epsctl({"compare", "--help"}).out,
               AllOf(HasSubstr("epsctl compare --gaussian"), HasSubstr("--events"),

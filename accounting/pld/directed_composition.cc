@@ -24,6 +24,9 @@ constexpr double kTailShare = 0.02;
 constexpr double kSmallestLogTail = -700;
 constexpr double kSmallestLogDelta = -660;
 constexpr int kRounds = 14;
+// log .999: widths are relative to delta, not to 1 - delta, so that beyond this delta questions are
+// soon too fine for any lattice.
+constexpr double kLogDeltaNearOne = -1.0005e-3;
 // The work of a lattice, as Precision::max_work counts it, before a contour with a cut is tried.
 constexpr double kQuickWork = 0x1p19;
 // A contour that did not pay for this many deltas in a row is not tried again.
@@ -333,6 +336,11 @@ Bounds DirectedComposition::Epsilon(double log_delta, const Precision& precision
   const double log_tail =
       std::max(log_delta + std::log(kTailShare * precision.relative_width), kSmallestLogTail);
   Bounds best{0, SumOfLargestLosses()};
+  const bool near_one = log_delta > kLogDeltaNearOne;
+  if (near_one) {
+    // Epsilon does not rise with delta.
+    best.upper = std::min(best.upper, Epsilon(kLogDeltaNearOne, precision).upper);
+  }
   const auto narrow_enough = [&] {
     const double wanted =
         std::max(precision.relative_width * best.upper, precision.absolute_epsilon);
@@ -344,6 +352,7 @@ Bounds DirectedComposition::Epsilon(double log_delta, const Precision& precision
     const Bounds found = level_->composed.Epsilon(log_delta, near);
     best = Bounds{std::max(best.lower, found.lower), std::min(best.upper, found.upper)};
   };
+  if (narrow_enough()) return best;
   if (contour_.has_value()) {
     const Bounds found = contour_->Epsilon(log_delta, precision);
     best = Bounds{std::max(best.lower, found.lower), std::min(best.upper, found.upper)};
@@ -386,11 +395,11 @@ Bounds DirectedComposition::Epsilon(double log_delta, const Precision& precision
   // fast.
   if (contour_.has_value()) {
     refine(work_ + kQuickWork);
-    if (narrow_enough()) return best;
+    if (narrow_enough() || near_one) return best;
     best = contour_->EpsilonWithCut(log_delta, precision, best);
     if (narrow_enough()) return best;
   }
-  refine(work_ + Allowed(precision));
+  refine(work_ + (near_one ? std::min(kQuickWork, Allowed(precision)) : Allowed(precision)));
   return best;
 }
 

@@ -363,5 +363,25 @@ TEST(DirectedComposition, StopsWhereAnUpperBoundHasSettled) {
   }
 }
 
+// 50 uses of Laplace noise of multiplier 1/2, by a convolution on grids of 2e-3, 1e-3 and 5e-4 that
+// agree to 1e-6. Until 2026-11: [7.4, 100] at 1 - 1e-6.
+TEST(DirectedComposition, IsTightWhereDeltaIsNearOne) {
+  const DirectedProfiles laplace = ProfilesFor(Laplace{.5});
+  for (const auto& [rest, truth] : {std::pair{1e-4, 18.761670}, {1e-6, 7.466431}}) {
+    DirectedComposition composition({{laplace.remove, 50}});
+    const Bounds epsilon = composition.Epsilon(std::log1p(-rest), Precision{});
+    EXPECT_LE(epsilon.lower, truth + 2e-6) << rest;
+    EXPECT_GE(epsilon.upper, truth - 2e-6) << rest;
+    EXPECT_LE(epsilon.upper - epsilon.lower, 1e-3 * epsilon.upper) << rest;
+  }
+  // delta(0) of ten Gaussians of noise 2 is 2 Phi(sqrt(10)/4) - 1 = .571, and samples have less.
+  DirectedComposition sampled(
+      {{ProfilesFor(PoissonSampled{.5, MechanismEvent(Gaussian{2})}).remove, 10}});
+  for (const double rest : {1e-3, 1e-6, 1e-12}) {
+    EXPECT_EQ(sampled.Epsilon(std::log1p(-rest), Precision{}).upper, 0) << rest;
+    EXPECT_LT(sampled.work(), 0x1p20);
+  }
+}
+
 }  // namespace
 }  // namespace epsledger::accounting

@@ -87,10 +87,24 @@ class Enumeration(unittest.TestCase):
             for total in (sum(p for p, _ in case.directions[0]), sum(q for _, q in case.directions[0])):
                 self.assertLess(abs(total - 1), laws.SLACK, "seed %d" % seed)
 
+    @unittest.skipIf(CASES < 100, "few cases")
     def test_every_kind_of_case_is_drawn(self):
         kinds = collections.Counter(next(iter(event["event"])) for seed in range(SEED, SEED + CASES)
                                     for event in Case(seed).events)
         self.assertGreaterEqual(len(kinds), len(PARTS))
+
+    def test_a_bound_that_is_wrong_is_noticed(self):
+        noticed = 0
+        for case in map(Case, range(SEED, SEED + 20)):
+            truth = float(all_deltas(case, case.epsilon))
+            if truth < 1e-9:
+                continue
+            for answer in ({"upper": truth * (1 - 1e-9)}, {"lower": truth * (1 + 1e-9), "upper": 1}):
+                if case.exact or "lower" not in answer:
+                    self.assertIsNotNone(problem_of(case, "delta", answer), case.seed)
+                    noticed += 1
+            self.assertIsNone(problem_of(case, "delta", {"lower": truth * (1 - 1e-9), "upper": truth * (1 + 1e-9)}))
+        self.assertGreater(noticed, 5)
 
     def test_no_bound_contradicts_the_sum_over_all_outcomes(self):
         cases = [Case(seed) for seed in range(SEED, SEED + CASES)]

@@ -91,7 +91,8 @@ def ask(epsctl):
              for accountant in (*ACCOUNTANTS, "BEST")]
     lines = "".join(json.dumps({
         "accountant": accountant, "neighboringRelation": relation, "query": {"epsilonAtDelta": DELTA},
-        "events": [e.CountedEvent(event=event, count=COUNT).to_json()]}) + "\n" for event, relation, accountant in asked)
+        "events": [e.CountedEvent(event=event, count=COUNT).to_json()]}) + "\n"
+                    for event, relation, accountant in asked)
     said = subprocess.run([epsctl, "compute"], input=lines, capture_output=True, text=True, check=False)
     answers = [json.loads(line) for line in said.stdout.splitlines()]
     if len(answers) != len(asked):

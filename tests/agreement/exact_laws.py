@@ -1,8 +1,8 @@
 """Output laws of mechanisms on two neighbors, outcome by outcome in exact fractions, and what they prove.
 
-A pair is a list of (p, q): the probabilities of one outcome on the one and on the other of two neighbors. Probabilities
-are fractions, rounded to multiples of 2^-400, and powers of e have 60 digits, so that probabilities are exact to some 50
-digits. Nothing here is shared with the accountants."""
+A pair is a list of (p, q): the probabilities of one outcome on the one and on the other of two neighbors.
+Probabilities are fractions, rounded to multiples of 2^-400, and powers of e have 60 digits, so that probabilities are
+exact to some 50 digits. Nothing here is shared with the accountants."""
 import decimal
 import functools
 import itertools
@@ -117,7 +117,7 @@ def approximate(epsilon, delta):
 
 
 def discrete_laplace(rate, shift):
-    """Noise with P[k] proportional to e^(-rate |k|), around 0 and around `shift` > 0: the two tails are one loss each."""
+    """Noise with P[k] proportional to e^(-rate |k|), around 0 and around `shift` > 0: each tail is one loss."""
     t = exp(-Fraction(rate))
     scale = (1 - t) / (1 + t)
     tail = scale / (1 - t)  # P[k <= 0] of the noise around 0
@@ -127,7 +127,7 @@ def discrete_laplace(rate, shift):
 
 
 def bounded_range(base, steps, epsilon):
-    """A mechanism whose losses lie in an interval of length epsilon: `base` is Q, `steps` in [0, 1] place the losses."""
+    """A mechanism with losses in an interval of length epsilon: `base` is Q, `steps` in [0, 1] place the losses."""
     weights = [q * exp(Fraction(epsilon) * step) for q, step in zip(base, steps)]
     return [(weight / sum(weights), q) for weight, q in zip(weights, base)]
 

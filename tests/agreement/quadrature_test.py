@@ -1,8 +1,9 @@
 """Two noisy releases against quadrature over their joint law: quadrature_test.py BUILD_DIR
 
-delta(epsilon) of releases 1 and 2 is the integral of p1(x) delta2(epsilon - log(p1(x) / q1(x))) over the outcomes x of the
-first: the law of the first is integrated, the profile of the second has a closed form. Gaussian and Laplace noise, of
-Poisson samples or of all records. EPSLEDGER_EXACT_CASES sets the number of cases, EPSLEDGER_EXACT_SEED the first seed."""
+delta(epsilon) of releases 1 and 2 is the integral of p1(x) delta2(epsilon - log(p1(x) / q1(x))) over the outcomes x of
+the first: the law of the first is integrated, the profile of the second has a closed form. Gaussian and Laplace noise,
+of Poisson samples or of all records. EPSLEDGER_EXACT_CASES sets the number of cases, EPSLEDGER_EXACT_SEED the first
+seed."""
 import json
 import math
 import os

@@ -19,17 +19,17 @@ using accounting::MechanismEvent;
 using accounting::PureDp;
 using ::testing::HasSubstr;
 
-constexpr double kStep = 1.0 / 128;
-const SessionName kRun{.budget_id = "adult", .session_id = "run"};
+constexpr double kRefusedStep = 1.0 / 128;
+const SessionName kRefusedRun{.budget_id = "adult", .session_id = "run"};
 
 class RefusedCharges : public ::testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_TRUE(harness_.Run(CreateBudget{PureBudget("adult", 4 * kStep)}).ok());
+    ASSERT_TRUE(harness_.Run(CreateBudget{PureBudget("adult", 4 * kRefusedStep)}).ok());
     ASSERT_TRUE(harness_.Run(CreateSession{AdaptiveSession("adult", "run")}).ok());
-    ASSERT_TRUE(harness_.Run(OpenAttempt{kRun, "test"}).ok());
+    ASSERT_TRUE(harness_.Run(OpenAttempt{kRefusedRun, "test"}).ok());
   }
-  const SessionState& session() const { return *harness_.ledger.FindSession(kRun); }
+  const SessionState& session() const { return *harness_.ledger.FindSession(kRefusedRun); }
   template <class Body>
   size_t Count() const {
     size_t count = 0;
@@ -40,7 +40,7 @@ class RefusedCharges : public ::testing::Test {
   void ExpectRestartable() const {
     LedgerHarness restarted;
     for (const Entry& entry : harness_.entries) ASSERT_TRUE(restarted.Restore(entry));
-    const SessionState& again = *restarted.ledger.FindSession(kRun);
+    const SessionState& again = *restarted.ledger.FindSession(kRefusedRun);
     EXPECT_EQ(again.events.size(), session().events.size());
     EXPECT_EQ(again.event_bytes, session().event_bytes);
     EXPECT_EQ(again.refused_charge_count, session().refused_charge_count);
@@ -55,7 +55,7 @@ class RefusedCharges : public ::testing::Test {
 TEST_F(RefusedCharges, LeaveADigestAndWordsInTheLedgerAndNothingInTheSession) {
   for (int i = 0; i < 20; ++i) {
     const MechanismEvent event = PureDp{1.0 + i};
-    const ChargeRecord refused = harness_.Decide(kRun, 1, std::to_string(i), event);
+    const ChargeRecord refused = harness_.Decide(kRefusedRun, 1, std::to_string(i), event);
     EXPECT_EQ(refused.row.refusal->reason, RefusalReason::kBudgetExhausted);
     const auto& row = std::get<ChargeRefused>(harness_.entries.back().body);
     EXPECT_EQ(row.event.digest, BytesOf(Sha256({EncodeEvent(event)})));
@@ -70,17 +70,18 @@ TEST_F(RefusedCharges, LeaveADigestAndWordsInTheLedgerAndNothingInTheSession) {
 }
 
 TEST_F(RefusedCharges, OfAKnownEventNameIt) {
-  ASSERT_FALSE(harness_.Decide(kRun, 1, "a", PureDp{kStep}).row.refusal.has_value());
-  EXPECT_TRUE(harness_.Decide(kRun, 1, "b", PureDp{kStep}, 4).row.refusal.has_value());
+  ASSERT_FALSE(harness_.Decide(kRefusedRun, 1, "a", PureDp{kRefusedStep}).row.refusal.has_value());
+  EXPECT_TRUE(
+      harness_.Decide(kRefusedRun, 1, "b", PureDp{kRefusedStep}, 4).row.refusal.has_value());
   EXPECT_EQ(std::get<ChargeDecided>(harness_.entries.back().body).event_index, 0);
-  EXPECT_TRUE(*harness_.ledger.ToRecord(harness_.entries.back())->event == PureDp{kStep});
+  EXPECT_TRUE(*harness_.ledger.ToRecord(harness_.entries.back())->event == PureDp{kRefusedStep});
 }
 
 TEST_F(RefusedCharges, AreTheSameWhenTheyAreRepeated) {
   const MechanismEvent event = PureDp{1};
-  const ChargeRecord first = harness_.Decide(kRun, 1, "a", event, 3);
+  const ChargeRecord first = harness_.Decide(kRefusedRun, 1, "a", event, 3);
   const LedgerHead head = harness_.ledger.head();
-  const ChargeRecord again = harness_.Decide(kRun, 1, "a", event, 3);
+  const ChargeRecord again = harness_.Decide(kRefusedRun, 1, "a", event, 3);
   EXPECT_EQ(harness_.ledger.head(), head);
   EXPECT_EQ(again.sequence, first.sequence);
   EXPECT_EQ(again.row.refusal->requested, first.row.refusal->requested);
@@ -88,7 +89,7 @@ TEST_F(RefusedCharges, AreTheSameWhenTheyAreRepeated) {
   EXPECT_EQ(again.outline->digest, first.outline->digest);
   const auto repeat = [&](double epsilon, int64_t count) {
     return harness_
-        .Run(Charge{.session = kRun, .attempt = 1, .items = {{"a", PureDp{epsilon}, count}}})
+        .Run(Charge{.session = kRefusedRun, .attempt = 1, .items = {{"a", PureDp{epsilon}, count}}})
         .status();
   };
   EXPECT_EQ(repeat(2, 3).code(), absl::StatusCode::kAlreadyExists);
@@ -101,10 +102,12 @@ TEST_F(RefusedCharges, AreTheSameWhenTheyAreRepeated) {
 
 // Whatever the event would cost: nobody computes it.
 TEST_F(RefusedCharges, OfAFencedAttemptOrABlockedBudgetAreNotPriced) {
-  ASSERT_TRUE(harness_.Run(OpenAttempt{kRun, "second"}).ok());
+  ASSERT_TRUE(harness_.Run(OpenAttempt{kRefusedRun, "second"}).ok());
   const auto decided_at_once = [&](int64_t attempt) {
-    const absl::StatusOr<Outcome> outcome = harness_.Once(
-        {.body = Charge{.session = kRun, .attempt = attempt, .items = {{"a", PureDp{kStep}, 1}}}});
+    const absl::StatusOr<Outcome> outcome =
+        harness_.Once({.body = Charge{.session = kRefusedRun,
+                                      .attempt = attempt,
+                                      .items = {{"a", PureDp{kRefusedStep}, 1}}}});
     const auto* charged = std::get_if<ChargeOutcome>(&*outcome);
     return charged == nullptr ? RefusalReason::kNotInPlan : charged->records[0].row.refusal->reason;
   };
@@ -117,22 +120,22 @@ TEST_F(RefusedCharges, OfAFencedAttemptOrABlockedBudgetAreNotPriced) {
 }
 
 TEST_F(RefusedCharges, LeaveNoGapAmongTheEventsOfABatch) {
-  const auto outcome = harness_.Run(Charge{.session = kRun,
+  const auto outcome = harness_.Run(Charge{.session = kRefusedRun,
                                            .attempt = 1,
                                            .mode = BatchMode::kPerItem,
                                            .items = {{"a", PureDp{1}, 1},
-                                                     {"b", PureDp{kStep}, 1},
+                                                     {"b", PureDp{kRefusedStep}, 1},
                                                      {"c", PureDp{1}, 2},
-                                                     {"d", PureDp{2 * kStep}, 1},
-                                                     {"e", PureDp{kStep}, 2}}});
+                                                     {"d", PureDp{2 * kRefusedStep}, 1},
+                                                     {"e", PureDp{kRefusedStep}, 2}}});
   const auto& records = std::get<ChargeOutcome>(*outcome).records;
   const std::vector<int64_t> places = {kNotHeld, 0, kNotHeld, 1, 0};
   for (size_t i = 0; i < places.size(); ++i) EXPECT_EQ(records[i].row.event_index, places[i]) << i;
   EXPECT_TRUE(records[4].row.refusal.has_value());
   ASSERT_EQ(session().events.size(), 2u);
-  EXPECT_TRUE(*session().events[0].event == PureDp{kStep});
+  EXPECT_TRUE(*session().events[0].event == PureDp{kRefusedStep});
   EXPECT_EQ(session().events[0].accepted_count, 1);
-  EXPECT_TRUE(*session().events[1].event == PureDp{2 * kStep});
+  EXPECT_TRUE(*session().events[1].event == PureDp{2 * kRefusedStep});
   EXPECT_EQ(Count<ChargeRefused>(), 2u);
   ExpectRestartable();
 }
@@ -142,7 +145,7 @@ TEST_F(RefusedCharges, OfALargeEventAreALineForPeople) {
   for (int i = 0; i < 1'000; ++i) composed.events.push_back({MechanismEvent(PureDp{1.0 + i}), 1});
   const MechanismEvent event(std::move(composed));
   const size_t bytes = EncodeEvent(event).size();
-  ASSERT_TRUE(harness_.Decide(kRun, 1, "a", event).row.refusal.has_value());
+  ASSERT_TRUE(harness_.Decide(kRefusedRun, 1, "a", event).row.refusal.has_value());
   const auto& row = std::get<ChargeRefused>(harness_.entries.back().body);
   EXPECT_EQ(row.event.words, "composed of " + std::to_string(bytes) + " bytes");
   EXPECT_LT(harness_.entries.back().content.size(), 500u);
@@ -152,7 +155,8 @@ TEST_F(RefusedCharges, OfALargeEventAreALineForPeople) {
     std::string text(length, 'x');
     for (int i = 0; i < 20; ++i) text += "\u00e9";
     const MechanismEvent one(accounting::NonPrivate{std::move(text)});
-    ASSERT_TRUE(harness_.Decide(kRun, 1, std::to_string(length), one).row.refusal.has_value());
+    ASSERT_TRUE(
+        harness_.Decide(kRefusedRun, 1, std::to_string(length), one).row.refusal.has_value());
     const std::string& words = std::get<ChargeRefused>(harness_.entries.back().body).event.words;
     EXPECT_LE(words.size(), kMaxEventWordsBytes);
     const std::string whole = accounting::Describe(one);

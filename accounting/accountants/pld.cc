@@ -38,6 +38,8 @@ constexpr double kMargin = 0.05;
 constexpr double kCurveDeltaWidth = 1e-8;
 constexpr double kCurveRelativeWidth = 1e-5;
 constexpr int64_t kCurvePoints = int64_t{1} << 18;
+// The share of the work that its lattices may take: the readings of some 1,000 deltas take as long.
+constexpr double kCurveWork = 0.5;
 // The share of the total work that one delta may take.
 constexpr double kSampleShare = 0.25;
 // The width of a curve relative to the requested width: both errors of a test must be known.
@@ -231,6 +233,7 @@ class PldComposed final : public Composition {
     precision.absolute_delta = std::min(kCurveDeltaWidth, 0.1 * sampling.absolute_width);
     precision.relative_width = std::min(precision.relative_width, kCurveRelativeWidth);
     precision.max_points = kCurvePoints;
+    precision.max_work *= kCurveWork;
     double finite_mass = 1;
     if (!std::isfinite(largest_loss_) && std::isfinite(finite_loss_)) {
       // Past the largest finite loss delta is the probability of an infinite one.

@@ -25,7 +25,7 @@ def to_decimal(x):
 
 @functools.lru_cache(maxsize=1000)
 def exp(x):
-    """e^x as a fraction of 60 digits. x: a fraction or a float, at most 100."""
+    """e^x as a fraction of 60 digits. x: a fraction or a float, at most 300."""
     return rounded(Fraction(to_decimal(Fraction(x)).exp()))
 
 
@@ -59,6 +59,8 @@ def mixture(share, first, second):
 
 def delta_at(pair, epsilon):
     """The smallest delta at which the pair is (epsilon, delta)-indistinguishable in this direction."""
+    if epsilon > 300:  # ratios of probabilities are at most 2^400 = e^277, or infinite
+        return sum((p for p, q in pair if q == 0), Fraction(0))
     factor = exp(epsilon)
     return sum((max(p - factor * q, 0) for p, q in pair), Fraction(0))
 

@@ -80,9 +80,15 @@ def sampled_pair(draw, relation):
         return sampled_black_box(draw, relation)
     first, second = _two_laws(draw)
     q = draw.choice([0.0, 1.0, draw.uniform(0, 1), math.exp(draw.uniform(math.log(1e-4), 0))])
-    mixed = laws.mixture(Fraction(q), first, second)
-    return Part({"poissonSampled": {"samplingProbability": q, "event": _pair_event(first, second)}},
-                laws.merged(zip(mixed, second)), True)
+    event = {"poissonSampled": {"samplingProbability": q, "event": _pair_event(first, second)}}
+    if relation == "REPLACE_SPECIAL":
+        return Part(event, told(Fraction(q), zip(first, second)), True)
+    return Part(event, laws.merged(zip(laws.mixture(Fraction(q), first, second), second)), True)
+
+
+def told(q, pair):
+    """A mechanism that also says if the sample held the record's place, which against nothing is allowed."""
+    return laws.merged([(q * p, q * r) for p, r in pair] + [(1 - q, 1 - q)])
 
 
 def sampled_black_box(draw, relation):
@@ -98,7 +104,7 @@ def sampled_black_box(draw, relation):
         event = {"sampledWithoutReplacement": {"datasetSize": str(dataset), "sampleSize": str(size),
                                                "event": inner.event}}
     if relation == "REPLACE_SPECIAL" and "poissonSampled" in event:
-        return Part(event, laws.merged([(q * p, q * r) for p, r in inner.pair] + [(1 - q, 1 - q)]), False)
+        return Part(event, told(q, inner.pair), False)
     without = [r for _, r in inner.pair]
     first = laws.mixture(q, [p for p, _ in inner.pair], without)
     return Part(event, laws.merged(zip(first, without)), False)

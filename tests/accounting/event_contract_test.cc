@@ -40,6 +40,15 @@ struct Row {
   std::vector<MechanismEvent> more = {};
 };
 
+MechanismEvent SquareRoot(double noise, int64_t participations, int64_t separation) {
+  MatrixMechanism event{.noise_multiplier = noise, .strategy = MatrixStrategy::kSquareRoot};
+  event.steps = 20;
+  event.max_participations = participations;
+  event.min_separation = separation;
+  event.bands = 20;
+  return event;
+}
+
 std::vector<Row> Rows() {
   const MechanismEvent gaussian = Gaussian{2};
   const MechanismEvent louder = Gaussian{1.5};
@@ -80,6 +89,7 @@ std::vector<Row> Rows() {
       {BandedMatrixFactorization{4, 2, 20, 0.1},
        {BandedMatrixFactorization{4, 2, 40, 0.1}, BandedMatrixFactorization{4, 2, 20, 0.2},
         BandedMatrixFactorization{3, 2, 20, 0.1}}},
+      {SquareRoot(4, 3, 2), {SquareRoot(3, 3, 2), SquareRoot(4, 4, 2), SquareRoot(4, 3, 1)}},
       {RepeatAndSelect{pure, 5, 1},
        {RepeatAndSelect{more_pure, 5, 1}, RepeatAndSelect{pure, 5, 2}}},
       {RepeatAndSelect{gaussian, 5, 1},

@@ -60,6 +60,8 @@ EXAMPLES = (
     e.PartitionSelection(noise="GAUSSIAN", noise_multiplier=2, threshold=20),
     e.TruncatedGeometricSelection(epsilon=0.3, delta=1e-8),
     e.Shuffled(reports=1000, event=RESPONSE),
+    e.MatrixMechanism(noise_multiplier=4, strategy="SQUARE_ROOT", steps=20, max_participations=3, min_separation=2,
+                      bands=20),
 )
 
 # Where no accountant has a finite bound, and why.

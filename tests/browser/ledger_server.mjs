@@ -166,7 +166,7 @@ async function fill(server) {
     '--sampler', 'poisson', '--clip-norm', '1', '--library', 'tests', '--library-version', '1',
   );
   await run('charge', 'create', 'people/first', '--attempt', '1', '--charge-id', 'block-2', ...steps(300));
-  await run('charge', 'create', 'people/first', '--open-attempt', '--charge-id', 'block-1', ...steps(200));
+  await run('charge', 'create', 'people/first', '--open-attempt', '--charge-id', 'block-3', ...steps(200));
   await run('lease', 'acquire', 'people/first', '--attempt', '2', '--lease-id', 'lease-1', ...steps(150));
   await run('charge', 'create', 'people/first', '--attempt', '2', '--charge-id', 'greedy', ...steps(100_000));
   await run(

@@ -24,14 +24,17 @@ PROPOSAL = "done"  # of the first of the budgets
 BUDGETS = ("people", "frozen", "old", "new", "closed")
 # What a path wants besides, by its last word.
 WANTED = {"guarantees": {"delta": "1e-5"}, "statement": {"delta": "1e-5"}, "series": {"delta": "1e-5"},
-          "profile": {"epsilons": "1"}, "trade-off-curve": {"typeOneErrors": "0.01"}}
+          "profile": {"epsilons": "1"}, "trade-off-curve": {"typeOneErrors": "0.01"},
+          "budget-readings": {"delta": "1e-5"}, "session-readings": {"delta": "1e-5"}}
 # What is asked for by several parameters together.
 RANGES = {"epsilonRange": {"first": "0.1", "last": "4", "count": "5", "logarithmic": "true"},
           "typeOneErrorRange": {"first": "0.01", "last": "0.5", "count": "5", "logarithmic": "true"}}
 # A value of every other query parameter. pageToken comes from the page before.
 VALUES = {"pageSize": "1", "delta": "1e-6", "group": "search", "typeOneError": "0.05", "afterSequence": "2",
           "atSequence": "12", "accountant": "RENYI", "pointCount": "5", "epsilons": "2", "typeOneErrors": "0.1",
-          "window": "3600s", "format": "csv", "pendingOnly": "true"}
+          "window": "3600s", "format": "csv", "pendingOnly": "true",
+          "atDeltaOfCap": "true", "includeDescendants": "true", "renyiOrder": "8", "text": "s", "order": "STEP_COUNT",
+          "descending": "true"}
 
 
 def targets(path, operation):

@@ -39,7 +39,7 @@ def commands(markdown):
         if not line.endswith("\\"):
             command = re.sub(r"\s+# .*$", "", re.sub(r"\s+", " ", pending)).strip()
             pending = ""
-            if command and not NOT_RUN.match(command):
+            if command and not command.startswith("#") and not NOT_RUN.match(command):
                 found.append(command)
     return found
 

@@ -82,7 +82,7 @@ class Refused(LedgerCase):
 
     def test_charges_and_readings(self):
         session = self.new_session()
-        for event, message in ((BadEvent(), r"event\.PoissonSampled\.sampling_probability: got 2, want in \(0, 1\]"),
+        for event, message in ((BadEvent(), r"event\.PoissonSampled\.sampling_probability: got 2, want in \[0, 1\]"),
                                (BAD, r"event\.poissonSampled\.samplingProbability: got 2, want in")):
             for call in (session.charge, session.preview, lambda one: session.lease(one, count=2),
                          lambda one: self.client.preview(budget=session.name.split("/")[1], event=one)):

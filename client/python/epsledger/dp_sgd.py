@@ -33,7 +33,7 @@ def dp_sgd(*, noise_multiplier: float, batch_size: float, dataset_size: int) -> 
     if not 0 < batch <= int(dataset_size):
         refuse("batch_size", reprlib.repr(batch_size), "in (0, dataset_size]")
     noise = _exact("noise_multiplier", noise_multiplier, "in (0, inf)")
-    if not 0 < noise <= sys.float_info.max:
+    if not 0 < noise <= sys.float_info.max or not _rounded(noise, 0.0) > 0:
         refuse("noise_multiplier", reprlib.repr(noise_multiplier), "in (0, inf)")
     probability = min(1.0, _rounded(batch / int(dataset_size), math.inf))
     return PoissonSampled(sampling_probability=probability, event=Gaussian(noise_multiplier=_rounded(noise, 0.0)))

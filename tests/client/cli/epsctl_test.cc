@@ -413,7 +413,8 @@ TEST_F(EpsctlTest, ADirectoryIsNoFile) {
             "--events", folder},
            {"statement", "verify", folder, "--public-key", std::string(64, '0')},
            {"statement", "check", folder},
-           {"statement", "export", folder, "--format", "nist-800-226"}}) {
+           {"statement", "export", folder, "--format", "nist-800-226", "--public-key",
+            std::string(64, '0')}}) {
     const Outcome outcome = Run(command);
     EXPECT_EQ(outcome.code, ExitCode::kUsage) << command[0];
     EXPECT_THAT(outcome.err, AllOf(HasSubstr(folder), HasSubstr("Is a directory")));

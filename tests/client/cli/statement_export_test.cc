@@ -139,7 +139,9 @@ class StatementExport : public ::testing::Test {
     return flattering;
   }
 
-  const std::string path_ = ::testing::TempDir() + "/statement_export_test.json";
+  const std::string path_ =
+      absl::StrCat(::testing::TempDir(), "/statement_export_test.",
+                   ::testing::UnitTest::GetInstance()->current_test_info()->name(), ".json");
   const StrangersKey stranger_;
   v1::PrivacyStatement genuine_;
   json said_;

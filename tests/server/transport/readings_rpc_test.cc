@@ -24,7 +24,7 @@ class ReadingsRpc : public ::testing::Test {
                                   "RENYI_ORDERS }")
                     .ok());
     EXPECT_TRUE(client().CreateBudget("below", "zcdp { rho: 1 }", "parent: 'budgets/top'").ok());
-    EXPECT_TRUE(client().CreateBudget("apart", "pure_dp { epsilon: 1 }").ok());
+    EXPECT_TRUE(client().CreateBudget("apart", "pure_epsilon { epsilon: 1 }").ok());
     Train("top", "one", "group: 'sweep-1'", 30);
     Train("below", "two", "display_name: 'Second Try' labels { key: 'team' value: 'vision' }", 5);
     EXPECT_TRUE(client().CreateSession("top", "three", kAdaptive).ok());

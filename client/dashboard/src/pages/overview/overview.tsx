@@ -206,7 +206,9 @@ function AttentionList({ items }: { items: readonly Attention[] }) {
       <ul class="attention">
         {sorted.slice(0, MOST_ATTENTION).map(({ budget, words, page }) => (
           <li key={`${budget} ${words}`}>
-            <a href={hrefOf({ page, budget: idOf(budget) })}>{idOf(budget)}</a> {words}
+            <a href={hrefOf({ page, budget: idOf(budget) })}>
+              {idOf(budget)} {words}
+            </a>
           </li>
         ))}
       </ul>

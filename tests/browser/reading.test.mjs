@@ -75,7 +75,7 @@ test('a session is called proven where its authors say so, and nowhere else', as
   for (const view of ['', '/trade-off', '/profile', '/compare']) {
     const unclaimed = await badges('people/sessions/first', view, 'main .curve-svg, main table');
     assert.ok(!unclaimed.includes('proven'), `${view}: ${unclaimed}`);
-    const claimed = await badges('small/sessions/query', view, 'main .badge:text-is("proven")');
+    const claimed = await badges('small/sessions/query', view, 'main .badge:has-text("proven")');
     assert.ok(claimed.includes('proven'), `${view}: ${claimed}`);
   }
 });
@@ -141,6 +141,17 @@ test('a plan that did not fit is among the refusals', async () => {
     await row.waitFor();
     assert.match(await row.innerText(), /to open the session: it was not created/);
     assert.match(await row.innerText(), /no room left under a cap/);
+  });
+});
+
+test('every charge says what was charged', async () => {
+  const server = await sharedServer();
+  await onPage(server, '/budgets/people/sessions/first', async (page) => {
+    for (const name of [/block-1/, /greedy/]) {
+      const row = page.getByRole('row', { name }).first();
+      await row.waitFor();
+      assert.match(await row.innerText(), /Gaussian, noise multiplier 1.1/);
+    }
   });
 });
 

@@ -16,7 +16,8 @@ function ownerOf(charge: Charge): { budget: string; session: string; attempt: st
 
 /** The event, or what the ledger keeps of a refused one. */
 function chargedWords(charge: Charge): string {
-  return charge.eventDescription ?? eventWords(charge.event);
+  const described = charge.eventDescription ?? '';
+  return described === '' ? eventWords(charge.event) : described;
 }
 
 /** Charges of one session, with their decisions. */
@@ -87,7 +88,7 @@ function RefusalRow({ charge, ofOneSession }: { charge: Charge; ofOneSession: bo
   const refusal = charge.refusal ?? {};
   const limiting = refusal.limitingResource ?? '';
   const cause = causeWords(refusal);
-  const isPlan = charge.event === undefined && charge.eventDescription === undefined;
+  const isPlan = charge.event === undefined && (charge.eventDescription ?? '') === '';
   return (
     <tr>
       <th scope="row" class="breakable">

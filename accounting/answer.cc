@@ -240,7 +240,7 @@ class Compositions {
     if (!answer.ok()) return answer;
     RETURN_IF_ERROR(CheckConsistent(*answer));
     if (std::holds_alternative<ReconstructionSuccessAt>(query)) {
-      *answer = AsReconstructionBound(*std::move(answer));
+      answer = AsReconstructionBound(*answer);
     }
     answer->contains_unverified_claim = claimed_;
     return answer;

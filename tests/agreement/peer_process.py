@@ -24,7 +24,7 @@ class PeerProcess:
         self._process = None
         self._start()
 
-    def ask(self, query, steps, delta=None, epsilon=None, fresh=False):
+    def ask(self, query, steps, fresh=False, **where):
         """The worker's answer (see peers.py); {"timeout": seconds} or {"error": ...} if none comes."""
         if self.absent:
             return {"absent": self.absent}
@@ -33,7 +33,7 @@ class PeerProcess:
             self._start()
             if self.absent:
                 return {"absent": self.absent}
-        question = {"query": query, "steps": steps, "delta": delta, "epsilon": epsilon}
+        question = {"query": query, "steps": steps, **where}
         try:
             self._process.stdin.write(json.dumps(question) + "\n")
             self._process.stdin.flush()

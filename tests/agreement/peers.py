@@ -40,6 +40,10 @@ class Peer:
     def delta(self, steps, epsilon):
         raise Unsupported("no delta of epsilon")
 
+    def true_positive_rate(self, steps, false_positive_rate):
+        """The largest true positive rate of a membership test, at a false positive rate."""
+        raise Unsupported("no true positive rate")
+
     def one_more_step(self, steps, delta):
         """(seconds of composing one more step and asking again, bounds)."""
         raise Unsupported("nothing is kept between questions")
@@ -188,12 +192,57 @@ class OpacusRdp(Opacus):
     kind = "rdp"
 
 
+class JaxPrivacy(Peer):
+    """Its training accountant takes whole records: data sets here are the smallest that give the probability."""
+    package = "jax-privacy"
+
+    def __init__(self):
+        import jax_privacy.accounting
+        self.library = jax_privacy.accounting
+
+    def epsilon(self, steps, delta):
+        if len(steps) != 1:
+            raise Unsupported("one kind of step a run")
+        (sampling_probability, noise_multiplier, count), = steps
+        records = round(1 / sampling_probability)
+        if 1 / records != sampling_probability:
+            raise Unsupported("a sampling probability that is not one in a whole number")
+        accountant = self.library.DpsgdTrainingAccountant(
+            dp_accountant_config=self.library.PldAccountantConfig())
+        parameters = self.library.DpParams(noise_multipliers=noise_multiplier, num_samples=records, batch_size=1,
+                                           delta=delta)
+        return None, accountant.compute_epsilon(count, parameters)
+
+
+class Riskcal(Peer):
+    """Reads a loss distribution of dp_accounting at its default resolution."""
+    package = "riskcal"
+
+    def __init__(self):
+        from dp_accounting.pld import privacy_loss_distribution
+        import riskcal.analysis
+        self.library, self.distributions = riskcal.analysis, privacy_loss_distribution
+
+    def distribution(self, steps):
+        composed = None
+        for sampling_probability, noise_multiplier, count in steps:
+            one = self.distributions.from_gaussian_mechanism(noise_multiplier, sampling_prob=sampling_probability)
+            many = one.self_compose(count)
+            composed = many if composed is None else composed.compose(many)
+        return composed
+
+    def true_positive_rate(self, steps, false_positive_rate):
+        return None, 1 - self.library.get_beta_from_pld(self.distribution(steps), alpha=false_positive_rate)
+
+
 PEERS = {
     "dp_accounting PLD": DpAccountingPld,
     "dp_accounting RDP": DpAccountingRdp,
     "prv_accountant": PrvAccountant,
     "Opacus PRV": OpacusPrv,
     "Opacus RDP": OpacusRdp,
+    "JAX Privacy": JaxPrivacy,
+    "riskcal": Riskcal,
 }
 
 
@@ -219,6 +268,9 @@ def answer(peer, question):
             result["lower"], result["upper"] = map(plain, peer.epsilon(steps, question["delta"]))
         elif query == "delta":
             result["lower"], result["upper"] = map(plain, peer.delta(steps, question["epsilon"]))
+        elif query == "true_positive_rate":
+            rate = question["false_positive_rate"]
+            result["lower"], result["upper"] = map(plain, peer.true_positive_rate(steps, rate))
         elif query == "calibration":
             result["value"] = plain(peer.calibration(steps, question["epsilon"], question["delta"]))
         elif query == "one_more_step":

@@ -75,7 +75,8 @@ def section(epsctl, peers, settings=None, deltas=None, rates=None):
                        " such function, or was not asked after it was too slow at a larger delta. Peers: %s." % versions,
                        100, break_on_hyphens=False),
         "", *table(epsctl, peers, settings, "delta", "epsilon", epsilons), "",
-        "The true positive rate of the best membership test, at a false positive rate:",
+        "The true positive rate of the best membership test, at a false positive rate. riskcal reads it off a",
+        "loss distribution of dp_accounting at its default resolution:",
         "", *table(epsctl, [p for p in peers if p.name in ASKED_FOR_RATES], settings, "false positive rate",
                    "true_positive_rate", caught)])
 

@@ -9,11 +9,13 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
 #include "absl/synchronization/mutex.h"
+#include "server/core/sha256.h"
 
 namespace epsledger::transport {
 
-// A cache of answers that never change, by their whole question, such as those that a chart asks
-// again with every charge. When it holds `capacity` answers, the next one empties it. Thread-safe.
+// A cache of answers that never change, by the SHA-256 of their whole question, such as those that
+// a chart asks again with every charge. A question may be long (the history of a budget), so it is
+// not kept. When the cache holds `capacity` answers, the next one empties it. Thread-safe.
 template <class Answer>
 class AnswerCache {
  public:
@@ -22,22 +24,23 @@ class AnswerCache {
   // Returns the cached answer, or the result of `compute`. Two threads may compute the same answer.
   Answer Get(const std::string& question, absl::FunctionRef<Answer()> compute)
       ABSL_LOCKS_EXCLUDED(mutex_) {
+    const core::Hash key = core::Sha256({question});
     {
       absl::MutexLock lock(&mutex_);
-      const auto kept = answers_.find(question);
+      const auto kept = answers_.find(key);
       if (kept != answers_.end()) return kept->second;
     }
     Answer answer = compute();
     absl::MutexLock lock(&mutex_);
     if (answers_.size() >= capacity_) answers_.clear();
-    answers_.emplace(question, answer);
+    answers_.emplace(key, answer);
     return answer;
   }
 
  private:
   const size_t capacity_;
   absl::Mutex mutex_;
-  std::map<std::string, Answer> answers_ ABSL_GUARDED_BY(mutex_);
+  std::map<core::Hash, Answer> answers_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace epsledger::transport

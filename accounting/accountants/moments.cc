@@ -35,7 +35,7 @@ class MomentsComposed final : public Composition {
   }
   absl::StatusOr<Guarantee> TypeTwoError(double type_one_error) const override {
     absl::StatusOr<Guarantee> answer = Composition::TypeTwoError(type_one_error);
-    if (answer.ok()) *answer = Labelled(*std::move(answer));
+    if (answer.ok()) answer = Labelled(*answer);
     return answer;
   }
 

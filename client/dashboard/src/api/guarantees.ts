@@ -16,7 +16,7 @@ import { useAnswer, type Read } from './read';
 export function useBudgetGuarantees(
   name: string,
   deltaText: string,
-  initial?: BudgetGuarantees,
+  known: { initial?: BudgetGuarantees; isCurrent?: boolean } = {},
 ): ReadonlySignal<Read<BudgetGuarantees>> {
   const ask = async (abort: AbortSignal): Promise<Result<BudgetGuarantees>> => {
     const path = pathOfResource(name, 'guarantees');
@@ -31,8 +31,7 @@ export function useBudgetGuarantees(
   };
   return useAnswer(`guarantees ${name} ${deltaText}`, ask, {
     touchedBy: [name],
-    initial,
-    isCurrent: initial !== undefined,
+    ...known,
   });
 }
 

@@ -1,7 +1,7 @@
 // The sessions of a budget and of all budgets below it, with what each was charged.
 
 import type { ReadonlySignal } from '@preact/signals';
-import { get, pathOfResource } from './client';
+import { get, pathOfResource, type Result } from './client';
 import type { ListSessionReadingsResponse } from './messages';
 import { useAnswer, type Read } from './read';
 
@@ -21,15 +21,22 @@ export interface SessionQuestion {
   pageToken: string;
 }
 
+/** A page, with the part of its question that its numbers depend on: an older page may be shown. */
+export interface SessionPage extends ListSessionReadingsResponse {
+  delta: string;
+  renyiOrder?: number;
+}
+
 /** One page, requested again when an event touches a session of the budget. */
 export function useSessionReadings(
   question: SessionQuestion | undefined,
-): ReadonlySignal<Read<ListSessionReadingsResponse>> {
+): ReadonlySignal<Read<SessionPage>> {
   return useAnswer(
     question === undefined ? undefined : JSON.stringify(question),
-    (abort) => {
+    async (abort): Promise<Result<SessionPage>> => {
       const { budget, pageToken, descending, ...parameters } = question as SessionQuestion;
-      return get<ListSessionReadingsResponse>(
+      const { delta, renyiOrder } = parameters;
+      const page = await get<ListSessionReadingsResponse>(
         pathOfResource(budget, 'session-readings'),
         {
           ...parameters,
@@ -40,6 +47,7 @@ export function useSessionReadings(
         },
         abort,
       );
+      return page.ok ? { ok: true, value: { ...page.value, delta, renyiOrder } } : page;
     },
     { touchedBy: question === undefined ? [] : [question.budget], keepsOld: true },
   );

@@ -8,7 +8,7 @@ import {
   type ListSessionReadingsResponse,
 } from '../../api/messages';
 import { idOf } from '../../api/resource_names';
-import { MOST_SESSIONS, useSessionReadings } from '../../api/sessions';
+import { MOST_SESSIONS, useSessionReadings, type SessionPage } from '../../api/sessions';
 import { Answer } from '../../design/answer';
 import { Card } from '../../design/card';
 import { Empty } from '../../design/notice';
@@ -69,7 +69,6 @@ export function BudgetSessions({ budget, readings }: BudgetSessionsProps) {
           <Sessions
             budget={budget}
             page={page}
-            order={order}
             text={text}
             by={by}
             isDescending={isDescending}
@@ -101,8 +100,7 @@ function useSteadyOrder(readings: readonly AccountantReading[] | undefined): num
 
 interface SessionsProps {
   budget: Budget;
-  page: ListSessionReadingsResponse;
-  order: number | undefined;
+  page: SessionPage;
   text: Signal<string>;
   by: Signal<SessionSortKey>;
   isDescending: Signal<boolean>;
@@ -112,7 +110,8 @@ interface SessionsProps {
 const MANY = 12;
 const SORT_KEYS = ['name', 'state', 'epsilon', 'share', 'steps', 'refused'] as const;
 
-function Sessions({ budget, page, order, text, by, isDescending, tokens }: SessionsProps) {
+function Sessions({ budget, page, text, by, isDescending, tokens }: SessionsProps) {
+  const order = page.renyiOrder;
   const total = countOf(page.sessionCount);
   if (total === 0 && text.value === '' && budget.state !== 'ACTIVE') {
     return <p class="muted">No session has been opened under this budget, and none can be now.</p>;
@@ -134,7 +133,7 @@ function Sessions({ budget, page, order, text, by, isDescending, tokens }: Sessi
   const heads = [
     'Session',
     'State',
-    `#Epsilon at|delta ${deltaText.value}`,
+    `#Epsilon at|delta ${page.delta}`,
     order === undefined ? '#Share' : `#Rényi divergence|at order ${roundedUp(order)}`,
     '#Steps',
     '#Refused',

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
 import { knownBudgets, listBudgetReadings } from '../../api/budgets';
 import { countOf, numberOf, type BudgetReading } from '../../api/messages';
 import { useAnswer } from '../../api/read';
@@ -20,7 +21,7 @@ import {
   sortedReadings,
   type SortKey,
 } from './overview_order';
-import { OverviewRow } from './overview_row';
+import { OverviewRow, type RowRead } from './overview_row';
 
 const MANY = 12;
 const FIRST_BUDGET =
@@ -57,7 +58,19 @@ export function OverviewPage() {
   );
 }
 
-function Budgets({ readings }: { readings: BudgetReading[] }) {
+function Budgets({ readings: listed }: { readings: BudgetReading[] }) {
+  // What rows read since the list was made, by name: the figures follow the rows.
+  const newer = useSignal<ReadonlyMap<string, RowRead>>(new Map());
+  const readings = listed.map((reading) => ({
+    ...reading,
+    ...newer.value.get(reading.budget.name),
+  }));
+  const tell = (read: RowRead) => {
+    newer.value = new Map(newer.peek()).set(read.budget.name, read);
+  };
+  // A row that is shown again, after a search, was not following: the list may be old for it.
+  const shown = useRef({ listed, names: new Set<string>() });
+  if (shown.current.listed !== listed) shown.current = { listed, names: new Set() };
   const wanted = useSignal('');
   const group = useSignal('');
   const by = useSignal<SortKey | undefined>(undefined);
@@ -145,6 +158,9 @@ function Budgets({ readings }: { readings: BudgetReading[] }) {
               reading={reading}
               depth={depth}
               epsilonColumn={columns[3] ?? ''}
+              isCurrent={!shown.current.names.has(reading.budget.name)}
+              onShown={(name) => shown.current.names.add(name)}
+              onRead={tell}
             />
           )),
         ])}

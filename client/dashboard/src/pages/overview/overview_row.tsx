@@ -1,3 +1,4 @@
+import { useEffect } from 'preact/hooks';
 import { idOf } from '../../api/resource_names';
 import { pathOfResource } from '../../api/client';
 import { epsilonWords, useBudgetGuarantees } from '../../api/guarantees';
@@ -23,23 +24,49 @@ interface OverviewRowProps {
   reading: BudgetReading;
   depth: number;
   epsilonColumn: string;
+  /** False if `reading` may be old: the row then asks for itself at once. Read when it appears. */
+  isCurrent: boolean;
+  onShown(name: string): void;
+  /** Told what the row shows after it has asked for itself. */
+  onRead(read: RowRead): void;
 }
 
-export function OverviewRow({ reading, depth, epsilonColumn }: OverviewRowProps) {
+export type RowRead = Pick<BudgetReading, 'budget' | 'activity'>;
+
+export function OverviewRow({
+  reading,
+  depth,
+  epsilonColumn,
+  isCurrent,
+  onShown,
+  onRead,
+}: OverviewRowProps) {
   const { budget: listed } = reading;
   const { name } = listed;
-  const options = { touchedBy: [name], isCurrent: true };
+  const options = { touchedBy: [name], isCurrent };
   const read = useGet<Budget>(pathOfResource(name), {}, { ...options, initial: listed });
   const deltaText = deltaTextFor(listed.cap);
-  const guarantees = useBudgetGuarantees(name, deltaText, guaranteesOf(reading, deltaText));
+  const guarantees = useBudgetGuarantees(name, deltaText, {
+    initial: guaranteesOf(reading, deltaText),
+    isCurrent,
+  });
   const activity = useGet<BudgetActivity>(
     pathOfResource(name, 'activity'),
     {},
     { ...options, initial: reading.activity },
   );
   const budget = read.value.value ?? listed;
+  const recent = activity.value.value;
+  useEffect(() => {
+    if (budget !== reading.budget || recent !== reading.activity) {
+      onRead({ budget, activity: recent });
+    }
+  }, [budget, recent]);
+  useEffect(() => {
+    onShown(name);
+  }, []);
   const id = idOf(name);
-  const refused = activity.value.value?.refusedChargeCount;
+  const refused = recent?.refusedChargeCount;
   return (
     <tr>
       <th scope="row">

@@ -132,6 +132,17 @@ test('the overview follows too', { timeout }, async (t) => {
       { timeout: PATIENCE_MS, polling: 20 },
     );
     t.diagnostic(`the overview shows a charge ${Date.now() - acknowledged} ms after epsctl ended`);
+    // The figures above the table are of what the rows show.
+    const figure = page.locator('.figures').getByText('Refused in 24 h').locator('..');
+    const refused = await figure.innerText();
+    await server.epsctl(
+      'charge', 'create', 'small/query', '--attempt', '1', '--charge-id', 'c', '--laplace', '1', '--count', '100',
+    );
+    await page.waitForFunction(
+      ([element, text]) => element.innerText !== text,
+      [await figure.elementHandle(), refused],
+      { timeout: PATIENCE_MS, polling: 20 },
+    );
   });
 });
 

@@ -15,6 +15,7 @@
 #include "client/cli/files/input_file.h"
 #include "client/cli/verify/merkle_proof.h"
 #include "proto/bridge/printable.h"
+#include "proto/json_syntax/json_syntax.h"
 
 namespace epsledger::cli {
 namespace {
@@ -105,7 +106,11 @@ bool Contradicts(const Struct& earlier, const Struct& later, const char* key) {
 absl::StatusOr<v1::PrivacyStatement> LoadStatement(const std::string& path) {
   ASSIGN_OR_RETURN(const std::string json, ReadInputFile("file", path));
   v1::PrivacyStatement statement;
-  if (google::protobuf::util::JsonStringToMessage(json, &statement).ok()) return statement;
+  // A field that stands twice has no one value: the reader of protobuf takes the last.
+  if (json_syntax::CheckObject(json, nullptr).ok() &&
+      google::protobuf::util::JsonStringToMessage(json, &statement).ok()) {
+    return statement;
+  }
   return absl::InvalidArgumentError(path + ": is not what `epsctl statement get --save` writes");
 }
 

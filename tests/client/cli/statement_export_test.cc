@@ -171,6 +171,20 @@ TEST_F(StatementExport, NeedsTheKeyOfTheSignerAndNamesIt) {
   }
 }
 
+TEST_F(StatementExport, RefusesAFileInWhichAFieldStandsTwice) {
+  std::string text;
+  ASSERT_TRUE(google::protobuf::util::MessageToJsonString(genuine_, &text).ok());
+  ASSERT_EQ(text.front(), '{');
+  for (const char* spelling : {"publicKey", "public_key"}) {
+    std::ofstream(path_, std::ios::binary) << "{\"" << spelling << "\": \"\"," << text.substr(1);
+    const Outcome refused =
+        Export("in-toto", {"--public-key", absl::BytesToHexString(genuine_.public_key())});
+    EXPECT_NE(refused.code, ExitCode::kOk);
+    EXPECT_THAT(refused.out, IsEmpty());
+    EXPECT_THAT(refused.err, HasSubstr("is not what `epsctl statement get --save` writes"));
+  }
+}
+
 TEST_F(StatementExport, RefusesAStatementThatAStrangerSigned) {
   Save(Signed(Flattering().dump()));
   const std::string key = absl::BytesToHexString(genuine_.public_key());

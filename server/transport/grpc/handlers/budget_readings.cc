@@ -9,7 +9,6 @@
 #include <variant>
 #include <vector>
 
-#include "absl/base/casts.h"
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
@@ -21,12 +20,12 @@
 #include "proto/bridge/curves.h"
 #include "proto/bridge/guarantee_convert.h"
 #include "server/core/cap.h"
-#include "server/core/codec.h"
 #include "server/core/ledger.h"
 #include "server/transport/grpc/converters/budget_convert.h"
 #include "server/transport/grpc/converters/page_token.h"
 #include "server/transport/grpc/converters/resource_names.h"
 #include "server/transport/grpc/handlers/budget_pages.h"
+#include "server/transport/grpc/handlers/history_key.h"
 #include "server/transport/grpc/limits.h"
 #include "server/transport/grpc/status/shown_text.h"
 
@@ -160,19 +159,6 @@ struct ReadingPage {
   v1::ListBudgetReadingsResponse response = {};
 };
 
-// Returns everything that a reading of a history depends on, and nothing else.
-std::string QuestionKey(const ChargedBelow& charged, double delta,
-                        std::optional<double> type_one_error) {
-  std::string key = absl::StrCat(static_cast<int>(charged.relation), " ",
-                                 absl::Hex(absl::bit_cast<uint64_t>(delta)), " ",
-                                 absl::Hex(absl::bit_cast<uint64_t>(type_one_error.value_or(-1))));
-  for (const accounting::CountedEvent& counted : charged.history) {
-    const std::string bytes = core::EncodeEvent(*counted.event);
-    absl::StrAppend(&key, " ", counted.count, ":", bytes.size(), ":", bytes);
-  }
-  return key;
-}
-
 // Returns the parts of a reading that depend on the history alone.
 v1::BudgetReading ReadingOf(const ChargedBelow& charged, double delta,
                             std::optional<double> type_one_error) {
@@ -204,7 +190,8 @@ void Compose(ReadingPage page, BudgetReadingCache& cache, const Call& call) {
     v1::BudgetReading& shown = *page.response.mutable_budgets(i);
     const ChargedBelow& charged = page.charged[i];
     v1::BudgetReading reading =
-        cache.Get(QuestionKey(charged, shown.delta(), page.type_one_error),
+        cache.Get(HistoryKey(charged.relation, charged.history,
+                             {shown.delta(), page.type_one_error.value_or(-1)}),
                   [&] { return ReadingOf(charged, shown.delta(), page.type_one_error); });
     shown.mutable_reading()->Swap(reading.mutable_reading());
     if (reading.has_true_positive_rate_upper()) {

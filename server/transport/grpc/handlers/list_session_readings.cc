@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/base/casts.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -19,11 +18,11 @@
 #include "accounting/event/status_macros.h"
 #include "proto/bridge/enum_convert.h"
 #include "proto/bridge/guarantee_convert.h"
-#include "server/core/codec.h"
 #include "server/core/limits.h"
 #include "server/transport/grpc/converters/page_token.h"
 #include "server/transport/grpc/converters/resource_names.h"
 #include "server/transport/grpc/converters/session_convert.h"
+#include "server/transport/grpc/handlers/history_key.h"
 #include "server/transport/grpc/limits.h"
 #include "server/transport/grpc/status/shown_text.h"
 
@@ -168,18 +167,6 @@ bool Copy(const core::Ledger& ledger, Listing* listing) {
   return end == listing->places.size();
 }
 
-// Returns everything that a reading depends on, and nothing else.
-std::string QuestionKey(const accounting::Question& history, const Listing& listing) {
-  std::string key = absl::StrCat(
-      static_cast<int>(history.relation), " ", absl::Hex(absl::bit_cast<uint64_t>(listing.delta)),
-      " ", absl::Hex(absl::bit_cast<uint64_t>(listing.renyi_order.value_or(0))));
-  for (const accounting::CountedEvent& counted : history.events) {
-    const std::string bytes = core::EncodeEvent(*counted.event);
-    absl::StrAppend(&key, " ", counted.count, ":", bytes.size(), ":", bytes);
-  }
-  return key;
-}
-
 // Returns a reading without its session.
 v1::SessionReading ReadingOf(const accounting::Question& question, const Listing& listing) {
   v1::SessionReading message;
@@ -212,7 +199,9 @@ void Compose(Listing listing, ReadingCache& cache, const Call& call) {
     question.query = accounting::EpsilonAtDelta::FromDelta(listing.delta);
     question.events = std::move(listing.histories[i]);
     v1::SessionReading reading =
-        cache.Get(QuestionKey(question, listing), [&] { return ReadingOf(question, listing); });
+        cache.Get(HistoryKey(question.relation, question.events,
+                             {listing.delta, listing.renyi_order.value_or(0)}),
+                  [&] { return ReadingOf(question, listing); });
     reading.mutable_session()->Swap(shown.mutable_session());
     shown.Swap(&reading);
   }

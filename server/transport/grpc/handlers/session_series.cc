@@ -10,7 +10,6 @@
 #include <variant>
 #include <vector>
 
-#include "absl/base/casts.h"
 #include "absl/strings/str_cat.h"
 #include "accounting/answer.h"
 #include "accounting/event/domain.h"
@@ -22,6 +21,7 @@
 #include "server/core/limits.h"
 #include "server/transport/grpc/converters/budget_convert.h"
 #include "server/transport/grpc/converters/resource_names.h"
+#include "server/transport/grpc/handlers/history_key.h"
 
 namespace epsledger::transport {
 namespace {
@@ -197,16 +197,12 @@ v1::Guarantee EpsilonOf(const Series& series, const std::map<int64_t, int64_t>& 
   return message;
 }
 
-// Returns everything that the answer depends on, and nothing else.
 std::string KeyOf(const Series& series, const std::map<int64_t, int64_t>& counts) {
-  std::string key =
-      absl::StrCat(static_cast<int>(series.accountant), " ", static_cast<int>(series.relation), " ",
-                   absl::Hex(absl::bit_cast<uint64_t>(series.delta)));
+  std::string key = BeginHistoryKey(series.relation, {series.delta});
   for (const auto& [event, count] : counts) {
-    const std::string& bytes = series.event_keys[event];
-    absl::StrAppend(&key, " ", count, ":", bytes.size(), ":", bytes);
+    AddToHistoryKey(series.event_keys[event], count, &key);
   }
-  return key;
+  return absl::StrCat(static_cast<int>(series.accountant), " ", key);
 }
 
 // Sets the epsilon of `counts`; leaves it unset if the accountant does not know one of the events.

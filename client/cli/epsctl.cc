@@ -90,6 +90,7 @@ ExitCode RunEpsctl(const std::vector<std::string>& arguments, Terminal& terminal
                "Let the server check a command that changes something, and change nothing");
   AddGlobalFlags(app, invocation.flags());
   AddBudgetCommands(app, invocation);
+  AddApplyCommand(app, invocation);
   AddSessionCommands(app, invocation);
   AddChargeCommands(app, invocation);
   AddLedgerCommands(app, invocation);

@@ -21,6 +21,7 @@ void AddCompareCommand(CLI::App& app, Invocation& invocation);
 void AddCalibrateCommand(CLI::App& app, Invocation& invocation);
 void AddCurveCommand(CLI::App& app, Invocation& invocation);
 void AddAttackCommand(CLI::App& app, Invocation& invocation);
+void AddApplyCommand(CLI::App& app, Invocation& invocation);
 void AddAuditCommand(CLI::App& app, Invocation& invocation);
 void AddTokenCommands(CLI::App& app, Invocation& invocation);
 void AddProposalCommands(CLI::App& app, Invocation& invocation);

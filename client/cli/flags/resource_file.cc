@@ -10,9 +10,7 @@
 #include "proto/bridge/json_message.h"
 
 namespace epsledger::cli {
-namespace {
 
-// Clears the name and what is OUTPUT_ONLY, also in the messages inside.
 void ClearWhatTheServerSets(google::protobuf::Message* message) {
   const google::protobuf::Reflection& reflection = *message->GetReflection();
   std::vector<const google::protobuf::FieldDescriptor*> fields;
@@ -33,8 +31,6 @@ void ClearWhatTheServerSets(google::protobuf::Message* message) {
     }
   }
 }
-
-}  // namespace
 
 void AddFileFlag(CLI::App& command, std::string& path) {
   command

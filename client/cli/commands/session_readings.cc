@@ -68,13 +68,13 @@ void PrintHistory(Invocation& invocation, const std::string& text, int64_t at_se
                     .whole = &whole});
 }
 
-struct CurveFlags {
+struct SessionCurveFlags {
   std::string session;
   v1::Accountant::Kind accountant = v1::Accountant::BEST;
   PointFlags points;
 };
 
-void Profile(Invocation& invocation, const CurveFlags& flags) {
+void PrintSessionProfile(Invocation& invocation, const SessionCurveFlags& flags) {
   const absl::StatusOr<std::string> name = SessionName(flags.session);
   if (!name.ok()) return invocation.Fail(name.status(), CallKind::kRead);
   v1::GetSessionPrivacyProfileRequest request;
@@ -89,7 +89,7 @@ void Profile(Invocation& invocation, const CurveFlags& flags) {
   if (profile != nullptr) PrintProfile(invocation, *profile);
 }
 
-void TradeOff(Invocation& invocation, const CurveFlags& flags) {
+void PrintSessionTradeOff(Invocation& invocation, const SessionCurveFlags& flags) {
   const absl::StatusOr<std::string> name = SessionName(flags.session);
   if (!name.ok()) return invocation.Fail(name.status(), CallKind::kRead);
   v1::GetSessionTradeOffCurveRequest request;
@@ -127,7 +127,7 @@ void AddSessionReadings(CLI::App& session, Invocation& invocation) {
   history->footer("Example:\n  epsctl session history adult/run-1 --at-sequence 5");
   history->callback([&invocation, past] { PrintHistory(invocation, past->first, past->second); });
 
-  auto profiled = std::make_shared<CurveFlags>();
+  auto profiled = std::make_shared<SessionCurveFlags>();
   CLI::App* profile =
       session.add_subcommand("profile", "Delta at each epsilon of what was charged so far");
   profile->fallthrough();
@@ -135,9 +135,9 @@ void AddSessionReadings(CLI::App& session, Invocation& invocation) {
   AddAccountantFlag(*profile, profiled->accountant);
   profiled->points.AddTo(*profile, "Points (up to 1,000 epsilons)");
   profile->footer("Example:\n  epsctl session profile adult/run-1 --at 0.5,1,2");
-  profile->callback([&invocation, profiled] { Profile(invocation, *profiled); });
+  profile->callback([&invocation, profiled] { PrintSessionProfile(invocation, *profiled); });
 
-  auto drawn = std::make_shared<CurveFlags>();
+  auto drawn = std::make_shared<SessionCurveFlags>();
   CLI::App* trade_off =
       session.add_subcommand("trade-off", "The trade-off curve of what was charged so far");
   trade_off->fallthrough();
@@ -145,7 +145,7 @@ void AddSessionReadings(CLI::App& session, Invocation& invocation) {
   AddAccountantFlag(*trade_off, drawn->accountant);
   drawn->points.AddTo(*trade_off, "Points (up to 1,000 type I errors)");
   trade_off->footer("Example:\n  epsctl session trade-off adult/run-1 --at 0.001,0.01,0.1");
-  trade_off->callback([&invocation, drawn] { TradeOff(invocation, *drawn); });
+  trade_off->callback([&invocation, drawn] { PrintSessionTradeOff(invocation, *drawn); });
 }
 
 }  // namespace epsledger::cli

@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kMaxYamlBytes = 1 << 20;
 constexpr int kMaxYamlDepth = 64;
 
-absl::Status AtLine(int line, std::string_view what) {
+absl::Status AtLine(int line, const std::string& what) {
   return absl::InvalidArgumentError(absl::StrCat("line ", line, ": ", what));
 }
 

@@ -127,11 +127,9 @@ class Apply : public LedgerVerbsTest {
     return absl::StrCat("  - {name: ", name, ", parent: ", parent, kRest);
   }
   int64_t LedgerSize() {
-    return nlohmann::json::parse(Want(ExitCode::kOk, {"ledger", "head"}))["sequence"].is_string()
-               ? std::stoll(
-                     nlohmann::json::parse(Want(ExitCode::kOk, {"ledger", "head"}))["sequence"]
-                         .get<std::string>())
-               : -1;
+    return std::stoll(nlohmann::json::parse(Want(ExitCode::kOk, {"ledger", "head", "adult"}))
+                          .at("sequence")
+                          .get<std::string>());
   }
   std::vector<std::string> Actions(const std::string& json) {
     std::vector<std::string> actions;
@@ -222,7 +220,7 @@ TEST_F(Apply, DriftIsFoundAndLeft) {
 }
 
 TEST_F(Apply, ASupersededOrClosedBudgetIsAConflict) {
-  Want(ExitCode::kOk, {"budget", "supersede", "adult", "--by", "adult-2", "--pure-epsilon", "200",
+  Want(ExitCode::kOk, {"budget", "supersede", "adult", "adult-2", "--pure-epsilon", "200",
                        "--reason", "why", "--yes"});
   const Outcome planned = Run({"apply", "-f", "-", "--plan"}, File());
   EXPECT_EQ(planned.code, ExitCode::kFailed);

@@ -170,7 +170,11 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CreateBudget& command,
     BudgetSpec asked = spec;
     if (command.any_filter) TakeFilterOf(existing->spec.cap, &asked.cap);
     TakeGuaranteeOf(existing->spec.cap, &asked.cap);
+    // The budget as it was created, for a retry, or as it is now.
+    BudgetSpec updated = existing->spec;
+    updated.description = existing->description;
     std::string difference = FirstDifference(existing->spec, asked);
+    if (FirstDifference(updated, asked).empty()) difference.clear();
     const std::shared_ptr<const UnitReference>& reference = existing->balance.reference();
     if (difference.empty() && command.reference.has_value() &&
         (reference == nullptr || reference->event != *command.reference)) {

@@ -99,6 +99,28 @@ TEST_F(BudgetLifeTest, ClosingIsForGood) {
   EXPECT_EQ(std::get<SessionOutcome>(*late).refusal->reason, RefusalReason::kClosed);
 }
 
+TEST_F(BudgetLifeTest, ItIsCreatedAgainAsItWasAndAsItIsAndNotOtherwise) {
+  Budget("b", 1);
+  const std::vector<Label> labels = {{"team", "ads"}};
+  ASSERT_TRUE(harness_.Run(UpdateBudget{"b", "B", labels, std::nullopt}).ok());
+  const size_t entries = harness_.entries.size();
+  CreateBudget again{PureBudget("b", 1)};
+  for (const bool as_updated : {false, true}) {
+    again.spec.description = {};
+    if (as_updated) again.spec.description = harness_.ledger.FindBudget("b")->description;
+    const absl::StatusOr<Outcome> outcome = harness_.Run(again);
+    ASSERT_TRUE(outcome.ok()) << outcome.status();
+    EXPECT_FALSE(std::get<BudgetOutcome>(*outcome).created);
+  }
+  again.spec.description.display_name = "C";
+  EXPECT_EQ(harness_.Run(again).status().code(), absl::StatusCode::kAlreadyExists);
+  again.spec = PureBudget("b", 2);
+  again.spec.description = harness_.ledger.FindBudget("b")->description;
+  EXPECT_EQ(harness_.Run(again).status().code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(harness_.entries.size(), entries);
+  EXPECT_EQ(harness_.ledger.FindBudget("b")->description.display_name, "B");
+}
+
 TEST_F(BudgetLifeTest, AClosedSessionTakesNothing) {
   Budget("b", 1);
   const SessionName session = Session("b");

@@ -42,7 +42,19 @@ struct DirectedComposition::Level {
   std::unique_ptr<LatticeSpectrum> spectrum;
   ComposedLattice composed;
   std::vector<std::vector<LossPiece>> pieces;  // of the measures above, to guide searches
+  double nodes_summed = 0;  // since the sums were composed
+
+  // Tells that the sums will be evaluated at so many indices: they are tabulated where the nodes
+  // summed so far took as long as that takes.
+  void Expect(double indices);
 };
+
+void DirectedComposition::Level::Expect(double indices) {
+  if (!composed.sums.above.table.empty()) return;
+  nodes_summed += indices * static_cast<double>(composed.sums.above.nodes.size());
+  if (nodes_summed < static_cast<double>(transform->size())) return;
+  Tabulate(composed.sums.above, composed.sums.below, *transform);
+}
 
 // The target of a search: the order at which Chernoff's bound is tightest, and the bound there.
 struct DirectedComposition::Aim {
@@ -116,6 +128,7 @@ void DirectedComposition::Recompose() {
     log_finite_below += count * std::log1p(-std::min(1.0, m.below.infinity_mass));
   }
   level_->composed.sums = level_->spectrum->Compose(counts);
+  level_->nodes_summed = 0;
   // 1 - prod (1 - m)^count: the mass at infinity, whatever the finite parts are.
   const double slack = static_cast<double>(profiles_.size()) + 4;
   const double above = -std::expm1(RoundDown(log_finite_above, slack));
@@ -349,6 +362,7 @@ Bounds DirectedComposition::Epsilon(double log_delta, const Precision& precision
            (std::isfinite(best.upper) && best.upper - best.lower <= wanted);
   };
   const auto read = [&](double near) {
+    level_->Expect(20);
     const Bounds found = level_->composed.Epsilon(log_delta, near);
     best = Bounds{std::max(best.lower, found.lower), std::min(best.upper, found.upper)};
   };
@@ -422,6 +436,7 @@ Bounds DirectedComposition::LogDelta(double epsilon, const Precision& precision)
            std::exp(best.upper) - std::exp(best.lower) <= precision.absolute_delta;
   };
   const auto read = [&] {
+    level_->Expect(2);
     const Bounds found = level_->composed.LogDelta(epsilon);
     best = Bounds{std::max(best.lower, found.lower), std::min(best.upper, found.upper)};
   };

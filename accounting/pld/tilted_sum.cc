@@ -63,6 +63,11 @@ Bounds TiltedSum::LogProfile(double epsilon) const {
 }
 
 Bounds TiltedSum::LogProfileAt(int64_t index) const {
+  if (!table.empty()) {
+    const int64_t position = ((index % points) + points) % points;
+    return Finish(static_cast<double>(index) * interval, table[static_cast<size_t>(position)],
+                  table_error);
+  }
   double sum = 0;
   double absolute = 0;
   const double step = kTwoPi / static_cast<double>(points);
@@ -82,6 +87,47 @@ Bounds TiltedSum::LogProfileAt(int64_t index) const {
   }
   const double rounding = absolute * kUnitRoundoff * (20 + static_cast<double>(nodes.size()));
   return Finish(static_cast<double>(index) * interval, sum, rounding);
+}
+
+// The sum at the index j is the entry -j of the transform of its nodes and their mirror images, and
+// real: a second sum fits into the imaginary part.
+void Tabulate(TiltedSum& above, TiltedSum& below, const FourierTransform& transform) {
+  const auto n = static_cast<int64_t>(transform.size());
+  std::vector<std::complex<double>> packed(transform.size());
+  const auto pack = [&](const TiltedSum& sum, std::complex<double> unit) {
+    for (const TiltedSum::Node& node : sum.nodes) {
+      if (node.index == 0) {
+        packed[0] += unit * node.weight.real();
+      } else if (2 * node.index == n) {
+        packed[static_cast<size_t>(node.index)] += unit * (2 * node.weight.real());
+      } else {
+        packed[static_cast<size_t>(node.index)] += unit * node.weight;
+        packed[static_cast<size_t>(n - node.index)] += unit * std::conj(node.weight);
+      }
+    }
+  };
+  pack(above, {1, 0});
+  pack(below, {0, 1});
+  double absolute = 0;
+  double squares = 0;
+  for (const std::complex<double>& x : packed) {
+    absolute += std::abs(x);
+    squares += std::norm(x);
+  }
+  const std::vector<std::complex<double>> sums = transform.CharacteristicFunction(packed);
+  above.table.resize(transform.size());
+  below.table.resize(transform.size());
+  for (size_t j = 0; j < transform.size(); ++j) {
+    const std::complex<double> value = sums[(transform.size() - j) % transform.size()];
+    above.table[j] = value.real();
+    below.table[j] = value.imag();
+  }
+  // Packing rounds each entry once. Both bounds on the transform hold.
+  const double norm = std::min(absolute, std::sqrt(static_cast<double>(n) * squares));
+  const double error =
+      (transform.RelativeError() * norm + 4 * kUnitRoundoff * absolute) * (1 + 1e-9);
+  above.table_error = error;
+  below.table_error = error;
 }
 
 }  // namespace epsledger::accounting

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "accounting/numeric/bounds.h"
+#include "accounting/pld/fft.h"
 
 namespace epsledger::accounting {
 
@@ -41,13 +42,18 @@ class TiltedSum {
   int64_t points = 0;
   std::vector<Node> nodes;
   double error = 0;             // of the sum of the nodes, except phases and additions
+  // If not empty, the sum of the nodes at each of the `points` indices, except for `error` within
+  // table_error (Tabulate).
+  std::vector<double> table;
+  double table_error = 0;
   std::vector<Moment> moments;  // at orders above the tilt
 
   double period() const { return points == 0 ? interval : interval * static_cast<double>(points); }
 
   // Bounds on log f(epsilon). REQUIRES: points == 0.
   Bounds LogProfile(double epsilon) const;
-  // Bounds on log f(index * interval). REQUIRES: points > 0.
+  // Bounds on log f(index * interval). REQUIRES: points > 0. Costs a sine and a cosine a node, or
+  // one look into the table.
   Bounds LogProfileAt(int64_t index) const;
 
  private:
@@ -55,6 +61,12 @@ class TiltedSum {
   // Bounds the aliases at epsilon, in units of H.
   double Aliases(double epsilon) const;
 };
+
+// Fills the tables of two sums on the same points with one transform: cheaper than the sums at
+// more than a few indices where many nodes are not negligible. A table is known to `table_error`,
+// in no other respect are bounds changed.
+// REQUIRES: above.points == below.points == transform.size().
+void Tabulate(TiltedSum& above, TiltedSum& below, const FourierTransform& transform);
 
 }  // namespace epsledger::accounting
 

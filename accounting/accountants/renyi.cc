@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "accounting/gaussian/mu.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/renyi/conversion.h"
+#include "accounting/renyi/divergence_chords.h"
 #include "accounting/renyi/divergences.h"
 #include "accounting/renyi/error_rates.h"
 #include "accounting/renyi/moments.h"
@@ -71,7 +73,9 @@ class RenyiComposed final : public Composition {
     return answer;
   }
   absl::StatusOr<Guarantee> Delta(double epsilon) const override {
-    const auto divergence = [this](double order) { return profile_.Divergence(order); };
+    const auto divergence = [this](double order) {
+      return chords_ == nullptr ? profile_.Divergence(order) : chords_->At(order);
+    };
     const Conversion conversion = accountant() == Accountant::kMoments
                                       ? LogDeltaFromMoments(divergence, epsilon)
                                       : LogDeltaFromRenyi(divergence, epsilon);
@@ -103,7 +107,22 @@ class RenyiComposed final : public Composition {
     return answer;
   }
 
+  // A fit asks for hundreds of deltas, each the best of some sixty orders.
+  absl::StatusOr<Guarantee> GaussianDpMu(double alpha_min) const override {
+    if (accountant() == Accountant::kMoments) return Composition::GaussianDpMu(alpha_min);
+    RenyiComposed tabulated(*this);
+    tabulated.chords_ = std::make_unique<DivergenceChords>(
+        [this](double order) { return profile_.Divergence(order); });
+    return tabulated.Composition::GaussianDpMu(alpha_min);
+  }
+
  private:
+  RenyiComposed(const RenyiComposed& other)
+      : Composition(other),
+        profile_(other.profile_),
+        largest_loss_(other.largest_loss_),
+        both_orders_(other.both_orders_) {}
+
   std::string Theorem() const {
     return absl::StrCat(
         kComposition, " ; ",
@@ -114,6 +133,7 @@ class RenyiComposed final : public Composition {
   const RenyiDivergences profile_;
   const double largest_loss_;
   const bool both_orders_;
+  std::unique_ptr<DivergenceChords> chords_;  // where many orders are asked for
 };
 
 }  // namespace

@@ -42,6 +42,15 @@ struct RefusalMark {
   int64_t time_micros = 0;
 };
 
+// What was spent of a cap at the end of a day.
+struct SpendDay {
+  int64_t day = 0;            // days of UTC since 1970-01-01
+  double spent_fraction = 0;  // as Balance::SpentFraction
+};
+
+// Returns the day of UTC of a time, in days since 1970-01-01.
+int64_t DayOf(int64_t time_micros);
+
 struct BudgetState {
   BudgetSpec spec;  // as created
   Balance balance;
@@ -74,6 +83,11 @@ struct BudgetState {
   int64_t last_accepted_time_micros = 0;
   // The newest kMaxRecentRefusals refusals of charges and plans below this budget, oldest first.
   std::deque<RefusalMark> recent_refusals;
+  // The newest day on which something was spent below this budget, plans included; 0 before the
+  // first. A successor starts with the day of its creation.
+  int64_t newest_spend_day = 0;
+  // The kMaxSpendDays days before newest_spend_day on which something was spent, oldest first.
+  std::deque<SpendDay> spend_days;
 };
 
 // A distinct event of a session.

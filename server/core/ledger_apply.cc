@@ -24,6 +24,18 @@ void Remember(const Entry& refusal, BudgetState* budget) {
   if (budget->recent_refusals.size() > kMaxRecentRefusals) budget->recent_refusals.pop_front();
 }
 
+// Remembers what was spent up to the end of the newest day, if `entry`, which spends, begins
+// another one. If a clock went back, the newest day goes on. Call before the balance changes.
+void BeginDay(const Entry& entry, BudgetState* budget) {
+  const int64_t day = DayOf(entry.time_micros);
+  if (day <= budget->newest_spend_day) return;
+  if (budget->newest_spend_day > 0) {
+    budget->spend_days.push_back({budget->newest_spend_day, budget->balance.SpentFraction()});
+    if (budget->spend_days.size() > kMaxSpendDays) budget->spend_days.pop_front();
+  }
+  budget->newest_spend_day = day;
+}
+
 // True if there is one cost for every cell of every gate.
 bool SameShape(const std::vector<std::vector<Cost>>& costs, const std::vector<Gate>& gates) {
   if (costs.size() != gates.size()) return false;
@@ -45,6 +57,11 @@ bool AllFit(const std::vector<std::vector<Cost>>& costs, const std::vector<Gate>
 bool IsPartition(const BudgetState& budget) { return budget.spec.partition_function.has_value(); }
 
 }  // namespace
+
+int64_t DayOf(int64_t time_micros) {
+  constexpr int64_t kMicrosPerDay = 24LL * 60 * 60 * 1'000'000;
+  return time_micros / kMicrosPerDay;
+}
 
 absl::Status Ledger::Apply(const Entry& entry) {
   if (entry.sequence != head_.sequence + 1) {
@@ -166,6 +183,7 @@ absl::Status Ledger::ApplyBody(const BudgetSuperseded& body, const Entry& entry)
   successor.carried = body.carried;
   successor.guarded = old.guarded;
   successor.balance.Add(body.carried);
+  successor.newest_spend_day = DayOf(entry.time_micros);
   // Both hold the same population: above a partition the successor takes the place of the old one.
   successor.contributions = old.contributions;
   if (const auto parent = budgets_.find(spec.parent_id); parent != budgets_.end()) {
@@ -211,6 +229,7 @@ absl::Status Ledger::ApplyBody(const SessionCreated& body, const Entry& entry) {
                                .samplers = SamplersOf(*planned.event)});
   }
   if (declared) {
+    for (BudgetState* budget : path) BeginDay(entry, budget);
     for (size_t i = 0; i < path.size(); ++i) Post(path, i, body.plan_charge->costs[i]);
   }
   session_numbers_[{spec.budget_id, spec.id}] = body.session_number;
@@ -349,6 +368,9 @@ absl::Status Ledger::ApplyBody(const ChargeDecided& body, const Entry& entry) {
     }
     const size_t own = session->own_balance.has_value() ? 1 : 0;
     if (own == 1) session->own_balance->Add(costs[0]);
+    if (costs.size() > own) {
+      for (BudgetState* budget : path) BeginDay(entry, budget);
+    }
     for (size_t i = own; i < costs.size(); ++i) Post(path, i - own, costs[i]);
     event.accepted_count += body.count;
     // Only sessions that are not proven need this.

@@ -28,6 +28,8 @@ inline constexpr int64_t kMaxUnits = int64_t{1} << 40;
 inline constexpr int64_t kMaxGuaranteePoints = 12;
 // Refusals that a budget remembers: one or two pages for people, 16 kB.
 inline constexpr size_t kMaxRecentRefusals = 1'000;
+// Days of which a budget remembers what was spent at their end: a year and a month, 7 kB.
+inline constexpr size_t kMaxSpendDays = 400;
 // Lost entries that are recorded in one quarantine. A further one may begin a new quarantine later.
 inline constexpr int64_t kMaxLostEntries = 1'000;
 // Items that one transaction can hold.

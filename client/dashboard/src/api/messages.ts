@@ -345,6 +345,14 @@ export interface BudgetActivity {
   /** "86400s" */
   window?: string;
   sequence?: Int64;
+  spendDays?: SpendDay[];
+}
+
+/** What was spent at the end of a day of UTC; of the newest day: now. */
+export interface SpendDay {
+  /** "2026-01-31" */
+  date?: string;
+  spentFraction?: Double;
 }
 
 export interface SeriesPoint {

@@ -11,6 +11,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/civil_time.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "accounting/answer.h"
@@ -21,6 +22,7 @@
 #include "proto/bridge/guarantee_convert.h"
 #include "server/core/cap.h"
 #include "server/core/ledger.h"
+#include "server/core/limits.h"
 #include "server/transport/grpc/converters/budget_convert.h"
 #include "server/transport/grpc/converters/page_token.h"
 #include "server/transport/grpc/converters/resource_names.h"
@@ -35,6 +37,8 @@ namespace {
 constexpr int64_t kActivityWindowSeconds = 24 * 60 * 60;
 constexpr int64_t kMaxActivityWindowSeconds = 366 * kActivityWindowSeconds;
 constexpr int64_t kMostBudgetReadings = 200;
+// Days with their spending in a list of budgets.
+constexpr int64_t kListedSpendDays = 60;
 // Budgets whose histories are copied between two turns of the charges.
 constexpr int64_t kBudgetReadingsAtOnce = 10;
 constexpr char kBudgetReadingList[] = "budgetReadings";
@@ -47,8 +51,23 @@ absl::StatusOr<int64_t> WindowSeconds(bool is_set, const google::protobuf::Durat
   return window.seconds();
 }
 
+void AddSpendDay(const core::SpendDay& day, v1::BudgetActivity* message) {
+  v1::SpendDay& added = *message->add_spend_days();
+  added.set_date(absl::FormatCivilTime(absl::CivilDay(1970, 1, 1) + day.day));
+  added.set_spent_fraction(day.spent_fraction);
+}
+
+// The newest `limit` days.
+void AddSpendDays(const core::BudgetState& budget, int64_t limit, v1::BudgetActivity* message) {
+  if (budget.newest_spend_day == 0) return;
+  const auto& days = budget.spend_days;
+  const int64_t before = std::min<int64_t>(limit - 1, days.size());
+  for (auto day = days.end() - before; day != days.end(); ++day) AddSpendDay(*day, message);
+  AddSpendDay({budget.newest_spend_day, budget.balance.SpentFraction()}, message);
+}
+
 v1::BudgetActivity ActivityOf(const core::Ledger& ledger, const core::BudgetState& budget,
-                              int64_t window_seconds) {
+                              int64_t window_seconds, int64_t most_spend_days) {
   v1::BudgetActivity message;
   if (budget.last_accepted_time_micros > 0) {
     ToProto(budget.last_accepted_time_micros, message.mutable_last_charge_time());
@@ -59,6 +78,7 @@ v1::BudgetActivity ActivityOf(const core::Ledger& ledger, const core::BudgetStat
                     [&](const core::RefusalMark& mark) { return mark.time_micros >= since; }));
   message.mutable_window()->set_seconds(window_seconds);
   message.set_sequence(ledger.head().sequence);
+  AddSpendDays(budget, most_spend_days, &message);
   return message;
 }
 
@@ -207,7 +227,7 @@ void Read(const core::Ledger& ledger, const std::string& id, ReadingPage* page) 
   ToProto(ledger, budget, reading.mutable_budget());
   reading.set_delta(page->delta);
   if (page->at_delta_of_cap) reading.set_delta(DeltaOf(budget.spec.cap).value_or(page->delta));
-  *reading.mutable_activity() = ActivityOf(ledger, budget, page->window_seconds);
+  *reading.mutable_activity() = ActivityOf(ledger, budget, page->window_seconds, kListedSpendDays);
   ChargedBelow charged;
   AddHistories(ledger, budget, "", &charged);
   reading.set_session_count(charged.session_count);
@@ -277,7 +297,8 @@ absl::Status GetBudgetActivity(const HandlerContext& context,
             [call, id = std::move(id), window_seconds](core::LedgerReader& reader) -> absl::Status {
               const core::Ledger* ledger = reader.LedgerOf(id);
               if (ledger == nullptr) return NoSuchBudget(id);
-              call->Succeed(ActivityOf(*ledger, *ledger->FindBudget(id), window_seconds));
+              call->Succeed(ActivityOf(*ledger, *ledger->FindBudget(id), window_seconds,
+                                       core::kMaxSpendDays + 1));
               return absl::OkStatus();
             });
   return absl::OkStatus();

@@ -2,7 +2,7 @@ import { AccountantTable } from '../../accountants/accountant_table';
 import { pathOfResource } from '../../api/client';
 import { bestGuarantee, claimWords, epsilonWords, useBudgetGuarantees } from '../../api/guarantees';
 import { countOf, numberOf, type Budget, type BudgetActivity } from '../../api/messages';
-import { useGet } from '../../api/read';
+import { useGet, type Read } from '../../api/read';
 import { idOf } from '../../api/resource_names';
 import { Answer } from '../../design/answer';
 import { labelBadges, StateBadge } from '../../design/badge';
@@ -24,6 +24,7 @@ import { ChildBudgets } from './child_budgets';
 import { NewestEntries } from './newest_entries';
 import { guardedWords, Proposals } from './proposals';
 import { StatementCard } from '../../ledger/statement';
+import { SpendChart } from '../../spending/spend_chart';
 
 export function BudgetPage({ budget: id }: { budget: string }) {
   const name = `budgets/${id}`;
@@ -37,6 +38,11 @@ export function BudgetPage({ budget: id }: { budget: string }) {
 
 function BudgetBody({ budget }: { budget: Budget }) {
   const { name } = budget;
+  const activity = useGet<BudgetActivity>(
+    pathOfResource(name, 'activity'),
+    {},
+    { touchedBy: [name] },
+  ).value;
   const id = idOf(name);
   const guarantees = useBudgetGuarantees(name, deltaText.value);
   const readings = guarantees.value.value?.readings;
@@ -56,7 +62,7 @@ function BudgetBody({ budget }: { budget: Budget }) {
       </PageHead>
       <BudgetNotices budget={budget} />
       <Proposals budget={name} />
-      <BudgetFigures budget={budget} guarantees={guarantees.value} />
+      <BudgetFigures budget={budget} guarantees={guarantees.value} activity={activity} />
       <Card title="Cap" aside={<span class="muted">{capWords(budget.cap)}</span>}>
         <BudgetBar budget={budget} />
         {spent !== '' && <p>{spent}</p>}
@@ -69,6 +75,7 @@ function BudgetBody({ budget }: { budget: Budget }) {
           <p class="muted breakable">{budget.theorem}</p>
         </details>
       </Card>
+      {activity.value !== undefined && <SpendChart budget={budget} activity={activity.value} />}
       <BudgetSessions budget={budget} readings={readings} />
       <ChildBudgets budget={budget} />
       <Card
@@ -96,20 +103,16 @@ function BudgetBody({ budget }: { budget: Budget }) {
 interface BudgetFiguresProps {
   budget: Budget;
   guarantees: ReturnType<typeof useBudgetGuarantees>['value'];
+  activity: Read<BudgetActivity>;
 }
 
-function BudgetFigures({ budget, guarantees }: BudgetFiguresProps) {
-  const activity = useGet<BudgetActivity>(
-    pathOfResource(budget.name, 'activity'),
-    {},
-    { touchedBy: [budget.name] },
-  );
+function BudgetFigures({ budget, guarantees, activity }: BudgetFiguresProps) {
   const readings = guarantees.value?.readings;
   const rate = numberOf(guarantees.value?.truePositiveRateUpper);
   const nothing = budget.cap?.noGuarantee !== undefined;
   const isVoid = budget.state === 'SUPERSEDED';
   const refusals = countOf(budget.refusedChargeCount);
-  const recent = activity.value.value;
+  const recent = activity.value;
   return (
     <dl class="figures card">
       <Figure

@@ -13,6 +13,7 @@ import { Ago } from '../../design/time';
 import { deltaText, isDeltaChosen } from '../../delta';
 import { count, counted } from '../../format/numbers';
 import { hrefOf } from '../../router';
+import { RATE_DAYS } from '../../spending/spend_days';
 import { attentionOf, isNearly, type Attention } from './attention';
 import {
   groupKeys,
@@ -32,6 +33,7 @@ const SORT_KEYS: readonly (SortKey | undefined)[] = [
   'budget',
   'state',
   'spent',
+  'rate',
   'epsilon',
   undefined,
   'charge',
@@ -72,6 +74,7 @@ function Budgets({ readings: listed }: { readings: BudgetReading[] }) {
   const shown = useRef({ listed, names: new Set<string>() });
   if (shown.current.listed !== listed) shown.current = { listed, names: new Set() };
   const wanted = useSignal('');
+  const days = useSignal(RATE_DAYS);
   const group = useSignal('');
   const by = useSignal<SortKey | undefined>(undefined);
   const isDescending = useSignal(false);
@@ -84,6 +87,7 @@ function Budgets({ readings: listed }: { readings: BudgetReading[] }) {
     'Budget',
     'State',
     'Spent of its cap',
+    `Last ${days.value} days`,
     isDeltaChosen.value ? `#Epsilon at|delta ${deltaText.value}` : '#Epsilon at|the delta of its cap',
     '#Caught at most,|at 1% false alarms',
     'Last charge',
@@ -104,24 +108,41 @@ function Budgets({ readings: listed }: { readings: BudgetReading[] }) {
   const rows =
     by.value === undefined
       ? readingRows(readings, wanted.value)
-      : sortedReadings(readings, wanted.value, by.value, isDescending.value);
+      : sortedReadings(readings, wanted.value, by.value, isDescending.value, days.value);
   const keys = groupKeys(readings);
   return (
     <>
       <OverviewFigures readings={readings} />
       <AttentionList items={readings.flatMap(attentionOf)} />
-      {(readings.length > MANY || keys.length > 0) && (
+      {readings.length > 1 && (
         <p class="fields-inline">
+          {readings.length > MANY && (
+            <label class="field-inline">
+              Find
+              <input
+                type="search"
+                placeholder="name, unit or label"
+                value={wanted.value}
+                onInput={(event) => {
+                  wanted.value = event.currentTarget.value;
+                }}
+              />
+            </label>
+          )}
           <label class="field-inline">
-            Find
-            <input
-              type="search"
-              placeholder="name, unit or label"
-              value={wanted.value}
-              onInput={(event) => {
-                wanted.value = event.currentTarget.value;
+            Spending of
+            <select
+              value={days.value}
+              onChange={(event) => {
+                days.value = Number(event.currentTarget.value);
               }}
-            />
+            >
+              {[7, RATE_DAYS].map((number) => (
+                <option key={number} value={number}>
+                  the last {number} days
+                </option>
+              ))}
+            </select>
           </label>
           {keys.length > 0 && (
             <label class="field-inline">
@@ -157,7 +178,8 @@ function Budgets({ readings: listed }: { readings: BudgetReading[] }) {
               key={`${reading.budget.name} ${String(reading.delta)}`}
               reading={reading}
               depth={depth}
-              epsilonColumn={columns[3] ?? ''}
+              days={days.value}
+              epsilonColumn={columns[4] ?? ''}
               isCurrent={!shown.current.names.has(reading.budget.name)}
               onShown={(name) => shown.current.names.add(name)}
               onRead={tell}
@@ -169,7 +191,7 @@ function Budgets({ readings: listed }: { readings: BudgetReading[] }) {
       <p class="small muted">
         “Caught at most” is the true positive rate of the best membership test with 1% false
         positives. It and epsilon are of what was released; a declared plan counts against its caps in
-        full and is released step by step. The hatched part of a bar is held by open leases.
+        full and is released step by step. The hatched part of a bar is held by open leases. A date is an estimate: the mean rate of the shown days, carried on.
       </p>
     </>
   );

@@ -1,7 +1,21 @@
 // The order of budgets in a table: children below their parent, or by a column.
 
-import { countOf, numberOf, type Budget, type BudgetReading } from '../../api/messages';
+import {
+  countOf,
+  numberOf,
+  type Budget,
+  type BudgetActivity,
+  type BudgetReading,
+} from '../../api/messages';
 import { idOf } from '../../api/resource_names';
+import {
+  dayOf,
+  pointsOf,
+  rateOf,
+  RATE_DAYS,
+  spentOn,
+  startsWithSpent,
+} from '../../spending/spend_days';
 
 export interface BudgetRow {
   budget: Budget;
@@ -14,7 +28,7 @@ export interface ReadingRow {
 }
 
 /** What sorts the table. */
-export type SortKey = 'budget' | 'state' | 'spent' | 'epsilon' | 'charge' | 'refused';
+export type SortKey = 'budget' | 'state' | 'spent' | 'rate' | 'epsilon' | 'charge' | 'refused';
 
 /**
  * Trees by the name of their root, every child after its parent. With `wanted`, only budgets that
@@ -66,13 +80,14 @@ export function sortedReadings(
   wanted: string,
   key: SortKey,
   isDescending: boolean,
+  days = RATE_DAYS,
 ): ReadingRow[] {
   const sign = isDescending ? -1 : 1;
   return readingRows(readings, wanted)
     .map(({ reading }) => ({ reading, depth: 0 }))
     .sort((a, b) => {
-      const left = valueOf(key, a.reading);
-      const right = valueOf(key, b.reading);
+      const left = valueOf(key, a.reading, days);
+      const right = valueOf(key, b.reading, days);
       const byName = a.reading.budget.name < b.reading.budget.name ? -1 : 1;
       if (left === undefined || right === undefined) {
         return left === right ? byName : left === undefined ? 1 : -1;
@@ -81,7 +96,16 @@ export function sortedReadings(
     });
 }
 
-function valueOf(key: SortKey, { budget, reading, activity }: BudgetReading) {
+/** What was spent of the cap in the last days; undefined if nothing was ever spent. */
+function spentLately(budget: Budget, activity: BudgetActivity | undefined, days: number) {
+  const points = pointsOf(activity?.spendDays);
+  const today = dayOf(Date.now());
+  const rate = rateOf(points, today, startsWithSpent(budget), days);
+  const isKnown = points.length > 0 && !startsWithSpent(budget);
+  return rate?.spent ?? (isKnown ? spentOn(points, today) : undefined);
+}
+
+function valueOf(key: SortKey, { budget, reading, activity }: BudgetReading, days: number) {
   switch (key) {
     case 'budget':
       return budget.name;
@@ -91,6 +115,8 @@ function valueOf(key: SortKey, { budget, reading, activity }: BudgetReading) {
       return budget.cap?.noGuarantee === undefined
         ? (numberOf(budget.spentFraction) ?? 0)
         : undefined;
+    case 'rate':
+      return spentLately(budget, activity, days);
     case 'epsilon':
       return numberOf(reading?.guarantee?.upper);
     case 'charge':

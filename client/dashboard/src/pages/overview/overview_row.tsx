@@ -18,12 +18,15 @@ import { count, percent } from '../../format/numbers';
 import { hrefOf } from '../../router';
 import { BudgetBar } from '../../ledger/budget_bar';
 import { ClaimNote } from '../../ledger/claim_note';
+import { SpendCell } from '../../spending/spend_cell';
 
 interface OverviewRowProps {
   /** The answer for all budgets; the row asks for itself when an event touches it. */
   reading: BudgetReading;
   depth: number;
   epsilonColumn: string;
+  /** The spending that is shown is that of so many days. */
+  days: number;
   /** False if `reading` may be old: the row then asks for itself at once. Read when it appears. */
   isCurrent: boolean;
   onShown(name: string): void;
@@ -37,6 +40,7 @@ export function OverviewRow({
   reading,
   depth,
   epsilonColumn,
+  days,
   isCurrent,
   onShown,
   onRead,
@@ -84,6 +88,11 @@ export function OverviewRow({
       </td>
       <td data-label="Spent of its cap">
         <BudgetBar budget={budget} />
+      </td>
+      <td data-label={`Last ${days} days`}>
+        <Known read={activity.value}>
+          {(value) => <SpendCell budget={budget} activity={value} days={days} />}
+        </Known>
       </td>
       <td data-label={epsilonColumn} class="number">
         <Epsilon budget={budget} read={guarantees.value} />

@@ -46,3 +46,20 @@ export function fullTime(timestamp: string): string {
     `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`
   );
 }
+
+/** "12:00:00" in the reader's time zone. */
+export function clockTime(timestamp: string): string {
+  return fullTime(timestamp).slice(11);
+}
+
+/** "Saturday, 31 January 2026" in the reader's time zone. */
+export function dayName(timestamp: string): string {
+  const date = new Date(timestamp);
+  if (Number.isNaN(date.getTime())) return 'At an unknown time';
+  return date.toLocaleDateString('en-GB', {
+    weekday: 'long',
+    day: 'numeric',
+    month: 'long',
+    year: 'numeric',
+  });
+}

@@ -1,43 +1,101 @@
-import type { Actor, AuditEntry } from '../api/messages';
-import { At } from '../design/time';
+import type { ComponentChildren } from 'preact';
+import { knownBudgets } from '../api/budgets';
+import type { AuditEntry } from '../api/messages';
 import { Grid } from '../design/grid';
 import { hexOf } from '../format/hashes';
 import { count } from '../format/numbers';
+import { clockTime, dayName } from '../format/times';
+import { hrefOf } from '../router';
+import { doorWords, entryWords, whoWords, type EntryWords } from './entry_words';
 
-/** Who asked for a change. The client's description of itself is a claim, and shown apart. */
-function who(actor: Actor | undefined) {
-  if (actor === undefined) return 'not recorded';
-  if (actor.door === 'SERVER') return 'the server';
-  if (actor.door === 'OFFLINE') return `${actor.principal ?? ''} on the files`;
-  return actor.door === 'HTTP' ? `${actor.principal ?? ''} over HTTP` : (actor.principal ?? '');
+/** An entry with its words. */
+export interface ReadEntry {
+  entry: AuditEntry;
+  words: EntryWords;
+  who: string;
 }
 
-/** Entries of a ledger, with their hashes. */
-export function EntriesTable({ entries }: { entries: readonly AuditEntry[] }) {
-  return (
-    <Grid label="Entries" heads={['#Entry', 'Time', 'Who', 'What happened', 'Hash']}>
-      {entries.map((entry) => (
-        <tr key={entry.sequence}>
-          <th scope="row" class="number">
-            {count(entry.sequence)}
+/** Reads entries with the caps that are known. */
+export function readEntries(entries: readonly AuditEntry[]): ReadEntry[] {
+  const capOf = (id: string) => knownBudgets.value.get(`budgets/${id}`)?.cap;
+  return entries.map((entry) => ({
+    entry,
+    words: entryWords(entry, capOf),
+    who: whoWords(entry.actor),
+  }));
+}
+
+/** Entries of a ledger as sentences, day by day, the newest first. */
+export function EntriesTable({ entries }: { entries: readonly ReadEntry[] }) {
+  const rows: ComponentChildren[] = [];
+  let day = '';
+  for (const read of entries) {
+    const next = dayName(read.entry.time ?? '');
+    if (next !== day) {
+      day = next;
+      rows.push(
+        <tr class="group-row" key={day}>
+          <th scope="rowgroup" colSpan={4}>
+            {day}
           </th>
-          <td data-label="Time">
-            <At time={entry.time} />
-          </td>
-          <td class="breakable" data-label="Who" title={entry.actor?.client}>
-            {who(entry.actor)}
-          </td>
-          <td class="breakable">{entry.description}</td>
-          <td data-label="Hash">
-            <span
-              class="hash nowrap"
-              title={`${hexOf(entry.hash)}, after ${hexOf(entry.previousHash)}`}
-            >
-              {hexOf(entry.hash).slice(0, 16)}…
-            </span>
-          </td>
-        </tr>
-      ))}
+        </tr>,
+      );
+    }
+    rows.push(<EntryRow key={read.entry.sequence} {...read} />);
+  }
+  return (
+    <Grid label="Entries" heads={['Time', 'Who', 'What happened', '#Entry']}>
+      {rows}
     </Grid>
+  );
+}
+
+function EntryRow({ entry, words, who }: ReadEntry) {
+  const door = doorWords(entry.actor);
+  return (
+    <tr>
+      <td data-label="Time" class="nowrap">
+        {clockTime(entry.time ?? '')}
+      </td>
+      <td data-label="Who" class="breakable" title={entry.actor?.client}>
+        <strong>{who}</strong>
+        {door !== '' && <span class="under">{door}</span>}
+      </td>
+      <td data-label="What" class="breakable">
+        <span>
+          <Sentence words={words} />
+          {words.reason !== '' && (
+            <span class="under">
+              {words.kind === 'refusal' ? '' : 'Reason: '}
+              {words.reason}
+            </span>
+          )}
+        </span>
+      </td>
+      <td
+        data-label="Entry"
+        class="number"
+        title={`hash ${hexOf(entry.hash)}, after ${hexOf(entry.previousHash)}`}
+      >
+        {count(entry.sequence)}
+        <span class="under hash">{hexOf(entry.hash).slice(0, 8)}</span>
+      </td>
+    </tr>
+  );
+}
+
+/** The text, with a link where it names a budget or session. */
+function Sentence({ words }: { words: EntryWords }) {
+  const at = words.about === '' ? -1 : words.text.indexOf(words.about);
+  if (at < 0) return <>{words.text}</>;
+  const [budget = '', session] = words.about.split('/');
+  const href =
+    session === undefined ? hrefOf({ page: 'budget', budget }) : hrefOf({ page: 'session', budget, session });
+  return (
+    <>
+      {words.text.slice(0, at)}
+      <a href={href}>{words.about}</a>
+      {words.text.slice(at + words.about.length)}
+    </>
   );
 }

@@ -60,6 +60,7 @@ function Ledger({ root }: { root: string }) {
   const head = useGet<LedgerHead>(pathOfResource(root, 'head'), {}, { touchedBy: [root] });
   return (
     <>
+      <AuditEntries root={root} />
       <Answer read={head} what="the head of the ledger">
         {(value) => (
           <Card
@@ -84,7 +85,6 @@ function Ledger({ root }: { root: string }) {
         <AuditVerify root={root} />
         <AuditExport root={root} />
       </div>
-      <AuditEntries root={root} lastSequence={Number(head.value.value?.sequence ?? 0)} />
     </>
   );
 }

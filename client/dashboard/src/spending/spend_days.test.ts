@@ -15,7 +15,7 @@ test('BetweenTwoDaysNothingIsSpent', () => {
   assert.equal(spentOn(points, today), 0.3);
   assert.deepEqual(
     daily(points, today, 7).map(({ spent }) => spent),
-    [0.1, 0.1, 0.3, 0.3, 0.3, 0.3, 0.3],
+    [0.1, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3],
   );
 });
 

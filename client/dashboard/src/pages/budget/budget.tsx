@@ -1,4 +1,5 @@
 import { AccountantTable } from '../../accountants/accountant_table';
+import { ancestorsOf, knownBudgets } from '../../api/budgets';
 import { pathOfResource } from '../../api/client';
 import { bestGuarantee, claimWords, epsilonWords, useBudgetGuarantees } from '../../api/guarantees';
 import { countOf, numberOf, type Budget, type BudgetActivity } from '../../api/messages';
@@ -21,8 +22,8 @@ import { BudgetNotices } from './budget_notices';
 import { BudgetSessions } from './budget_sessions';
 import { CellsTable } from '../../ledger/cells_table';
 import { ChildBudgets } from './child_budgets';
-import { NewestEntries } from './newest_entries';
 import { guardedWords, Proposals } from './proposals';
+import { WhoDid } from '../../ledger/who_did';
 import { StatementCard } from '../../ledger/statement';
 import { SpendChart } from '../../spending/spend_chart';
 
@@ -94,10 +95,15 @@ function BudgetBody({ budget }: { budget: Budget }) {
         </Answer>
       </Card>
       <StatementCard name={name} />
-      <NewestEntries budget={name} />
+      <WhoDid budget={id} about={id} below={belowOf(name)} />
       <AboutBudget budget={budget} />
     </>
   );
+}
+
+/** The ids of the known budgets below one. */
+function belowOf(name: string): string[] {
+  return [...knownBudgets.value.keys()].filter((one) => ancestorsOf(one).includes(name)).map(idOf);
 }
 
 interface BudgetFiguresProps {

@@ -23,6 +23,7 @@ import { SessionHistory } from './session_history';
 import { SessionLeases } from './session_leases';
 import { SessionPlan } from './session_plan';
 import { SessionSteps } from './session_steps';
+import { WhoDid } from '../../ledger/who_did';
 import { StatementCard } from '../../ledger/statement';
 
 export function SessionPage({ budget, session: id }: { budget: string; session: string }) {
@@ -107,6 +108,7 @@ function SessionBody({ budget, id, session }: SessionBodyProps) {
       <SessionAudits session={session} />
       <SessionHistory session={session} />
       <SessionCharges session={session} />
+      <WhoDid budget={budget} about={`${budget}/${id}`} />
       <StatementCard name={name} />
       <SessionAbout session={session} />
     </>

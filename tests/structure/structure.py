@@ -20,6 +20,7 @@ import machine_paths
 import shell_scripts
 import used_headers
 import vendored_files
+import versions
 from repository import Repository
 
 CHECKS = {
@@ -35,6 +36,7 @@ CHECKS = {
     "machine_paths": machine_paths.check,
     "shell_scripts": shell_scripts.check,
     "containers": containers.check,
+    "versions": versions.check,
     "format": formatting.check,
 }
 

@@ -424,6 +424,13 @@ std::optional<Refusal> ChargeDecider::WhyNot(const PricedEvent& event,
     refusal.remedy = *std::move(violation);
     return refusal;
   }
+  for (const Policy* policy : conditions_.policies) {
+    auto violation = DeclarationViolation(*policy, provenance);
+    if (!violation.has_value()) continue;
+    Refusal refusal{.reason = RefusalReason::kPolicyViolation};
+    refusal.remedy = *std::move(violation);
+    return refusal;
+  }
   if (IsUnproven(session_.spec.claim) && !event.is_non_private && !non_private_taken_) {
     Refusal refusal{.reason = RefusalReason::kPolicyViolation};
     refusal.remedy = absl::StrFormat(

@@ -22,6 +22,10 @@ using accounting::NestedEvent;
 constexpr uint8_t kWithoutActor = 1;
 constexpr uint8_t kWithActor = 2;
 
+// Stands where 0 or 1 says whether a value follows: fields of a later release do, in front of it.
+// It is written only if one of them is set, so entries of earlier releases keep their bytes.
+constexpr uint8_t kWithLaterFields = 2;
+
 // Events nest below the entry that holds them.
 constexpr int kMaxDepth = accounting::kMaxEventDepth + 1;
 
@@ -46,6 +50,8 @@ template <>
 constexpr uint8_t kLast<BudgetPhase> = 4;
 template <>
 constexpr uint8_t kLast<Sampler> = 7;
+template <>
+constexpr uint8_t kLast<Normalizer> = 4;
 template <>
 constexpr uint8_t kLast<ClaimStatus> = 3;
 template <>
@@ -109,6 +115,21 @@ class Encoder {
         value);
   }
   void Put(const NestedEvent& event) { Put(event->kind()); }
+  void Put(const std::optional<Policy>& policy) {
+    if (!policy.has_value() || !policy->HasLaterFields()) {
+      return Put<Policy>(policy);
+    }
+    Put(kWithLaterFields);
+    Policy::LaterFields(*policy, *this);
+    Policy::Fields(*policy, *this);
+  }
+  void Put(const Provenance& provenance) {
+    if (provenance.normalizer.has_value()) {
+      Put(kWithLaterFields);
+      Put(*provenance.normalizer);
+    }
+    Provenance::Fields(provenance, *this);
+  }
   template <class T>
   requires requires(const T& t, Encoder& e) { T::Fields(t, e); }
   void Put(const T& value) { T::Fields(value, *this); }
@@ -194,11 +215,28 @@ class Decoder {
     --depth_;
     if (!failed_) event = NestedEvent(MechanismEvent(std::move(kind)));
   }
+  void Get(std::optional<Policy>& policy) {
+    if (!TakeLaterMark()) return Get<Policy>(policy);
+    Policy::LaterFields(policy.emplace(), *this);
+    Policy::Fields(*policy, *this);
+    if (!policy->HasLaterFields()) Fail();  // has another encoding
+  }
+  void Get(Provenance& provenance) {
+    provenance.normalizer.reset();
+    if (TakeLaterMark()) Get(provenance.normalizer.emplace());
+    Provenance::Fields(provenance, *this);
+  }
   template <class T>
   requires requires(T& t, Decoder& d) { T::Fields(t, d); }
   void Get(T& value) { T::Fields(value, *this); }
 
  private:
+  // Takes kWithLaterFields, and returns true, if it is next.
+  bool TakeLaterMark() {
+    if (in_.empty() || static_cast<uint8_t>(in_[0]) != kWithLaterFields) return false;
+    in_.remove_prefix(1);
+    return true;
+  }
   uint64_t GetBytes(size_t count) {
     if (in_.size() < count) {
       Fail();

@@ -45,12 +45,22 @@ enum class Sampler : uint8_t {
   kShuffled = 7,
 };
 
+// What a client divides its noisy sums by, as it declares. Numbers as in provenance.proto.
+enum class Normalizer : uint8_t {
+  kPublicConstant = 1,
+  kExpectedFromPublicCount = 2,
+  kExpectedFromPrivateCount = 3,
+  kSampledBatchSize = 4,
+};
+
 // A client's own description; a claim.
 struct Provenance {
   std::optional<Sampler> sampler;
   double clip_norm = 0;  // 0: not declared
   std::string library;
   std::string library_version;
+  // Not declared: unknown. Stored in front of the fields (codec.cc).
+  std::optional<Normalizer> normalizer = std::nullopt;
   template <class S, class V>
   static void Fields(S& s, V&& v) {
     v("sampler", s.sampler);
@@ -65,11 +75,23 @@ struct Policy {
   // If not empty, sampled events are charged only by attempts that declare one of these.
   std::vector<Sampler> allowed_samplers;
   bool provenance_required = false;
+  // If not empty, only attempts that declare one of these are opened and charge. Ascending.
+  std::vector<Normalizer> allowed_normalizers = {};
+  // Library versions with a fault that the attempt does not avoid are refused (known_faults.h).
+  bool known_faults_refused = false;
   template <class S, class V>
   static void Fields(S& s, V&& v) {
     v("allowed_samplers", s.allowed_samplers);
     v("provenance_required", s.provenance_required);
   }
+  // The fields that release 0.2.0 and earlier do not know. They are stored only if one is set
+  // (codec.cc).
+  template <class S, class V>
+  static void LaterFields(S& s, V&& v) {
+    v("allowed_normalizers", s.allowed_normalizers);
+    v("known_faults_refused", s.known_faults_refused);
+  }
+  bool HasLaterFields() const { return !allowed_normalizers.empty() || known_faults_refused; }
 };
 
 // The part of a budget that may change.

@@ -39,6 +39,9 @@ std::string ProvenanceText(const Provenance& provenance) {
   if (provenance.sampler.has_value()) {
     absl::StrAppend(&text, ", says it samples ", Name(*provenance.sampler));
   }
+  if (provenance.normalizer.has_value()) {
+    absl::StrAppend(&text, ", says it divides by ", Name(*provenance.normalizer));
+  }
   if (!provenance.library.empty()) {
     absl::StrAppend(&text, ", by ", Quoted(provenance.library), " ",
                     Quoted(provenance.library_version));

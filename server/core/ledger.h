@@ -81,6 +81,9 @@ struct BudgetState {
   int64_t refused_charge_count = 0;
   // The time of the newest accepted charge below this budget; 0 before the first.
   int64_t last_accepted_time_micros = 0;
+  // What the attempts below this budget, and below those that it superseded, declared to divide by
+  // when a charge of theirs was accepted. nullopt: an attempt that did not say.
+  std::set<std::optional<Normalizer>> normalizers;
   // The newest kMaxRecentRefusals refusals of charges and plans below this budget, oldest first.
   std::deque<RefusalMark> recent_refusals;
   // The newest day on which something was spent below this budget, plans included; 0 before the
@@ -143,6 +146,8 @@ struct SessionState {
   int64_t create_time_micros = 0;
   int64_t accepted_charge_count = 0;
   int64_t refused_charge_count = 0;
+  // What its attempts with accepted charges declared to divide by. nullopt: one did not say.
+  std::set<std::optional<Normalizer>> normalizers;
   // For a session that is not proven: a nonPrivate event was charged, so every epsilon is infinite.
   bool non_private_charged = false;
   // The newest kMaxShownAudits of audit_count audits, oldest first.

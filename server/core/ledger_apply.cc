@@ -182,6 +182,7 @@ absl::Status Ledger::ApplyBody(const BudgetSuperseded& body, const Entry& entry)
   successor.supersedes = body.budget_id;
   successor.carried = body.carried;
   successor.guarded = old.guarded;
+  successor.normalizers = old.normalizers;
   successor.balance.Add(body.carried);
   successor.newest_spend_day = DayOf(entry.time_micros);
   // Both hold the same population: above a partition the successor takes the place of the old one.
@@ -406,9 +407,11 @@ void Ledger::Count(const ChargeKey& key, bool accepted, const Entry& entry) {
     session.last_charge_id = key.charge_id;
   }
   ++(accepted ? session.accepted_charge_count : session.refused_charge_count);
+  if (accepted) session.normalizers.insert(session.provenance.normalizer);
   for (BudgetState* budget : MutablePathToRoot(session.spec.budget_id)) {
     if (accepted) {
       ++budget->accepted_charge_count;
+      budget->normalizers.insert(session.provenance.normalizer);
       budget->last_accepted_time_micros = entry.time_micros;
     } else {
       ++budget->refused_charge_count;

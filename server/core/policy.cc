@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "accounting/event/history.h"
+#include "server/core/known_faults.h"
 
 namespace epsledger::core {
 namespace {
@@ -56,7 +58,7 @@ std::vector<Sampler> SamplersOf(const accounting::MechanismEvent& event) {
 }
 
 std::optional<std::string> MissingProvenance(const Policy& policy, const Provenance& provenance) {
-  if (!policy.provenance_required) return std::nullopt;
+  if (!policy.provenance_required) return DeclarationViolation(policy, provenance);
   if (!provenance.sampler.has_value()) {
     return "provenance.sampler: got SAMPLER_UNSPECIFIED, want how the batches are drawn";
   }
@@ -67,7 +69,22 @@ std::optional<std::string> MissingProvenance(const Policy& policy, const Provena
   if (provenance.library_version.empty()) {
     return "provenance.libraryVersion: got \"\", want the library's version";
   }
-  return std::nullopt;
+  return DeclarationViolation(policy, provenance);
+}
+
+std::optional<std::string> DeclarationViolation(const Policy& policy,
+                                                const Provenance& provenance) {
+  const std::vector<Normalizer>& allowed = policy.allowed_normalizers;
+  const bool is_allowed = allowed.empty() || (provenance.normalizer.has_value() &&
+                                              std::find(allowed.begin(), allowed.end(),
+                                                        *provenance.normalizer) != allowed.end());
+  if (!is_allowed) {
+    return absl::StrFormat(
+        "provenance.normalizer: got %s, want what the noisy sum is divided by, one of %s",
+        provenance.normalizer.has_value() ? Name(*provenance.normalizer) : "NORMALIZER_UNSPECIFIED",
+        absl::StrJoin(allowed, ", ", [](std::string* out, Normalizer one) { *out += Name(one); }));
+  }
+  return policy.known_faults_refused ? FaultOf(provenance) : std::nullopt;
 }
 
 std::optional<std::string> SamplerViolation(const std::vector<Sampler>& samplers,
@@ -112,6 +129,20 @@ const char* Name(Sampler sampler) {
       return "SHUFFLED";
   }
   return "UNKNOWN_SAMPLER";
+}
+
+const char* Name(Normalizer normalizer) {
+  switch (normalizer) {
+    case Normalizer::kPublicConstant:
+      return "PUBLIC_CONSTANT";
+    case Normalizer::kExpectedFromPublicCount:
+      return "EXPECTED_FROM_PUBLIC_COUNT";
+    case Normalizer::kExpectedFromPrivateCount:
+      return "EXPECTED_FROM_PRIVATE_COUNT";
+    case Normalizer::kSampledBatchSize:
+      return "SAMPLED_BATCH_SIZE";
+  }
+  return "UNKNOWN_NORMALIZER";
 }
 
 }  // namespace epsledger::core

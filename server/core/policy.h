@@ -15,7 +15,7 @@ namespace epsledger::core {
 std::vector<Sampler> SamplersOf(const accounting::MechanismEvent& event);
 
 // Returns what `provenance` lacks for an attempt under `policy`: "provenance.library: got \"\",
-// want ..."; nothing if it is complete or not required.
+// want ..."; nothing if it is complete or not required. Includes DeclarationViolation.
 std::optional<std::string> MissingProvenance(const Policy& policy, const Provenance& provenance);
 
 // Returns the reason why an attempt with `provenance` may not charge an event that is proved for
@@ -25,8 +25,15 @@ std::optional<std::string> SamplerViolation(const std::vector<Sampler>& samplers
                                             const Provenance& provenance,
                                             const std::vector<const Policy*>& policies);
 
+// Returns the reason why an attempt with `provenance` may not charge anything under `policy`: what
+// it divides by is not allowed or not declared, or its library has a known fault. Nothing if it
+// may. An attempt that declares nothing is never taken for one that divides by a public number.
+std::optional<std::string> DeclarationViolation(const Policy& policy, const Provenance& provenance);
+
 // "POISSON", ...
 const char* Name(Sampler sampler);
+// "PUBLIC_CONSTANT", ...
+const char* Name(Normalizer normalizer);
 
 }  // namespace epsledger::core
 

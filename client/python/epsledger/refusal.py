@@ -34,7 +34,10 @@ class Refusal:
     def from_json(cls, message: Mapping[str, Any], charge: str = "") -> "Refusal":
         """Reads an epsledger.v1.Refusal."""
         cell = message.get("cell") or {}
-        return cls(reason=message.get("reason", "REASON_UNSPECIFIED"), charge=charge,
+        reason = message.get("reason", "REASON_UNSPECIFIED")
+        if not isinstance(reason, str):  # a later server's: proto3 JSON gives its number
+            reason = "REASON_%s" % reason
+        return cls(reason=reason, charge=charge,
                    limiting_resource=message.get("limitingResource", ""), quantity=cell.get("quantity", ""),
                    order=float(cell.get("order", 0)), cap=float(cell.get("cap", 0)),
                    spent=float(cell.get("spent", 0)), requested=float(message.get("requested", 0)),

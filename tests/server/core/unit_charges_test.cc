@@ -389,7 +389,9 @@ TEST_F(UnitCharges, RandomHistoriesReplay) {
       harness.Charges(sessions[session], events[event], random() % 2 == 0 ? 1 : 5);
       for (const auto& [id, budget] : harness.ledger.budgets()) {
         const Cost spent = budget.balance.spent()[0];
-        if (!spent.is_infinite()) EXPECT_LE(spent, budget.balance.filter().cells[0].cap) << id;
+        if (!spent.is_infinite()) {
+          EXPECT_LE(spent, budget.balance.filter().cells[0].cap) << id;
+        }
       }
     }
     harness.ExpectReplays();

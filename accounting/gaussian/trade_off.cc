@@ -15,7 +15,7 @@ Bounds GaussianTradeOff(Bounds mu, double alpha) {
   if (mu.lower == kInfinity) return Bounds{0, 0};
   if (alpha <= 0) return Bounds{mu.upper == kInfinity ? 0.0 : 1.0, 1};
   if (alpha >= 1) return Bounds{0, 0};
-  if (mu.upper == 0) return Bounds{1 - alpha, std::min(1.0, NextUp(1 - alpha))};
+  if (mu.upper == 0) return Bounds{OneMinusDown(alpha), OneMinusUp(alpha)};
   const Bounds t = NormalUpperQuantileBounds(alpha);
   // Phi rounded outward by its own error and that of the subtraction inside.
   const auto phi = [](double z, double sign) {

@@ -125,16 +125,17 @@ def _mu_problem(case, upper, answer):
     if upper is None:
         return None
     mu, regret = float(upper), float(answer.get("regret", "Infinity"))
+    curve = laws.TradeOff(case.directions)
     alphas = [ALPHA_MIN, 1 - ALPHA_MIN] + [float(x) for pair in case.directions for x, _ in laws.corners(pair)]
     for alpha in alphas:
         if ALPHA_MIN <= alpha <= 1 - ALPHA_MIN:
-            error = float(laws.type_two_error_at(case.directions, alpha))
+            error = float(curve.error_at(alpha))
             if error < _gaussian_curve(mu, alpha) - FLOATS:
                 return "a test has type II error %.17g at %.17g" % (error, alpha)
     if case.exact and "lower" in answer and math.isfinite(regret):
         for alpha in alphas + [i / 64 for i in range(65)]:
             if alpha + regret <= 1:
-                error = float(laws.type_two_error_at(case.directions, max(alpha + regret, 1e-300)))
+                error = float(curve.error_at(max(alpha + regret, 1e-300)))
                 if error - regret > _gaussian_curve(mu, alpha) + FLOATS:
                     return "the regret is too small at %.17g, where the error is %.17g" % (alpha + regret, error)
     return None

@@ -3,6 +3,7 @@
 A pair is a list of (p, q): the probabilities of one outcome on the one and on the other of two neighbors.
 Probabilities are fractions, rounded to multiples of 2^-400, and powers of e have 60 digits, so that probabilities are
 exact to some 50 digits. Nothing here is shared with the accountants."""
+import bisect
 import decimal
 import functools
 import itertools
@@ -14,9 +15,15 @@ SLACK = Fraction(1, 10**40)
 QUANTUM = 2**400
 
 
+def _nearest(x):
+    """x >= 0 in multiples of 2^-400, never 0 if x is not."""
+    multiple = (2 * x.numerator * QUANTUM + x.denominator) // (2 * x.denominator)
+    return multiple if multiple or not x else 1
+
+
 def rounded(x):
     """x >= 0 to a multiple of 2^-400, never to 0: sums of such numbers do not grow denominators."""
-    return Fraction(max(round(x * QUANTUM), int(x > 0)), QUANTUM)
+    return Fraction(_nearest(x), QUANTUM)
 
 
 def to_decimal(x):
@@ -45,11 +52,12 @@ def merged(outcomes):
     """The same pair, rounded, with outcomes of one likelihood ratio put together, which no test tells apart."""
     by_ratio = {}
     for p, q in outcomes:
-        p, q = rounded(p), rounded(q)
-        ratio = None if q == 0 else p / q
-        a, b = by_ratio.get(ratio, (0, 0))
-        by_ratio[ratio] = (a + p, b + q)
-    return [outcome for outcome in by_ratio.values() if outcome != (0, 0)]
+        p, q = _nearest(p), _nearest(q)
+        if p or q:
+            divisor = math.gcd(p, q)
+            a, b = by_ratio.get((p // divisor, q // divisor), (0, 0))
+            by_ratio[p // divisor, q // divisor] = (a + p, b + q)
+    return [(Fraction(p, QUANTUM), Fraction(q, QUANTUM)) for p, q in by_ratio.values()]
 
 
 def mixture(share, first, second):
@@ -57,36 +65,60 @@ def mixture(share, first, second):
     return [share * a + (1 - share) * b for a, b in zip(first, second)]
 
 
+def _whole(x):
+    """x, a multiple of 2^-400, as a multiple."""
+    return x.numerator * (QUANTUM // x.denominator)
+
+
 def delta_at(pair, epsilon):
-    """The smallest delta at which the pair is (epsilon, delta)-indistinguishable in this direction."""
+    """The smallest delta at which the pair is (epsilon, delta)-indistinguishable in this direction; a merged pair."""
     if epsilon > 300:  # ratios of probabilities are at most 2^400 = e^277, or infinite
         return sum((p for p, q in pair if q == 0), Fraction(0))
-    factor = exp(epsilon)
-    return sum((max(p - factor * q, 0) for p, q in pair), Fraction(0))
+    factor = _whole(exp(epsilon))
+    return Fraction(sum(max(_whole(p) * QUANTUM - factor * _whole(q), 0) for p, q in pair), QUANTUM**2)
 
 
 def corners(pair):
     """The corners (type I error, type II error) of the best tests of Q (the null) against P, by Neyman and Pearson."""
-    order = sorted(pair, key=lambda outcome: (outcome[1] != 0, -outcome[0] / outcome[1] if outcome[1] else 0))
-    points = [(Fraction(0), Fraction(1))]
-    for p, q in order:
+    return [(Fraction(x, QUANTUM), Fraction(y, QUANTUM)) for x, y in _corners(pair)]
+
+
+def _corners(pair):
+    """In multiples of 2^-400. Likelihood ratios are compared to 2^-800."""
+    whole = [(_whole(p), _whole(q)) for p, q in pair]
+    points = [(0, QUANTUM)]
+    for p, q in sorted(whole, key=lambda outcome: (outcome[1] != 0, outcome[1] and -(outcome[0] << 800) // outcome[1])):
         points.append((points[-1][0] + q, points[-1][1] - p))
     return points
 
 
+class TradeOff:
+    """The largest convex function below the best type II errors of all pairs, which are merged."""
+
+    def __init__(self, pairs):
+        self.hull = []
+        for x, y in sorted(point for pair in pairs for point in _corners(pair)):
+            hull = self.hull
+            if hull and hull[-1][0] == x:
+                continue  # the one before is lower
+            while len(hull) > 1 and ((hull[-1][1] - hull[-2][1]) * (x - hull[-2][0]) >=
+                                     (y - hull[-2][1]) * (hull[-1][0] - hull[-2][0])):
+                hull.pop()
+            hull.append((x, y))
+        self.places = [x for x, _ in self.hull]
+
+    def error_at(self, alpha):
+        """At type I error alpha in (0, 1]."""
+        alpha = Fraction(alpha) * QUANTUM
+        after = min(bisect.bisect_left(self.places, alpha), len(self.hull) - 1)
+        (x, y), (x_after, y_after) = self.hull[max(after - 1, 0)], self.hull[after]
+        if x == x_after:
+            return Fraction(y_after, QUANTUM)
+        return (y + (y_after - y) * (alpha - x) / (x_after - x)) / QUANTUM
+
+
 def type_two_error_at(pairs, alpha):
-    """The largest convex function below the best type II errors of all pairs, at type I error alpha in (0, 1]."""
-    alpha, hull = Fraction(alpha), []
-    for x, y in sorted(point for pair in pairs for point in corners(pair)):
-        if hull and hull[-1][0] == x:
-            continue  # the one before is lower
-        while len(hull) > 1 and ((hull[-1][1] - hull[-2][1]) * (x - hull[-2][0]) >=
-                                 (y - hull[-2][1]) * (hull[-1][0] - hull[-2][0])):
-            hull.pop()
-        hull.append((x, y))
-    after = next((i for i, (x, _) in enumerate(hull) if x >= alpha), len(hull) - 1)
-    (x, y), (x_after, y_after) = hull[max(after - 1, 0)], hull[after]
-    return y_after if x == x_after else y + (y_after - y) * (alpha - x) / (x_after - x)
+    return TradeOff(pairs).error_at(alpha)
 
 
 def renyi_at(pair, order):

@@ -42,7 +42,7 @@ struct DirectedComposition::Level {
   std::unique_ptr<LatticeSpectrum> spectrum;
   ComposedLattice composed;
   std::vector<std::vector<LossPiece>> pieces;  // of the measures above, to guide searches
-  double nodes_summed = 0;  // since the sums were composed
+  double nodes_summed = 0;                     // since the sums were composed
 
   // Tells that the sums will be evaluated at so many indices: they are tabulated where the nodes
   // summed so far took as long as that takes.

@@ -41,7 +41,7 @@ class TiltedSum {
   double interval = 0;
   int64_t points = 0;
   std::vector<Node> nodes;
-  double error = 0;             // of the sum of the nodes, except phases and additions
+  double error = 0;  // of the sum of the nodes, except phases and additions
   // If not empty, the sum of the nodes at each of the `points` indices, except for `error` within
   // table_error (Tabulate).
   std::vector<double> table;

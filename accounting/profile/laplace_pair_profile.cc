@@ -35,16 +35,15 @@ LaplacePairProfile::Distances LaplacePairProfile::DistancesOf(double theta, doub
 
 LaplacePairProfile::LaplacePairProfile(Bounds theta, Bounds other) {
   // Multiples of a share of 2^-48 of the larger one have sums and differences without rounding.
-  const double unit =
-      std::ldexp(1.0, std::ilogb(std::max(theta.upper, other.upper)) - 48);
+  const double unit = std::ldexp(1.0, std::ilogb(std::max(theta.upper, other.upper)) - 48);
   const auto down = [unit](double x) { return std::floor(x / unit) * unit; };
   const auto up = [unit](double x) { return std::ceil(x / unit) * unit; };
   below_ = DistancesOf(down(theta.lower), down(other.lower));
   above_ = DistancesOf(up(theta.upper), up(other.upper));
   shift_ = above_.sum - below_.sum;
   relative_error_ = kUlp * (64 + 8 * above_.sum);
-  const bool aligned = shift_ == 0 && (below_.difference == 0 ||
-                                       std::fmod(below_.sum, below_.difference) == 0);
+  const bool aligned =
+      shift_ == 0 && (below_.difference == 0 || std::fmod(below_.sum, below_.difference) == 0);
   atom_spacing_ = !aligned ? 0 : below_.difference == 0 ? below_.sum : below_.difference;
 }
 
@@ -107,10 +106,9 @@ Bounds LaplacePairProfile::LogDelta(double epsilon) const {
   const Bounds floor = LogDeltaFloor(epsilon);
   if (epsilon <= -above_.sum) return floor;
   const double distance = std::abs(epsilon);
-  double lower =
-      distance < below_.sum
-          ? RoundDownNonNegative(DeltaOf(below_, distance) * (1 - relative_error_), 2)
-          : 0;
+  double lower = distance < below_.sum
+                     ? RoundDownNonNegative(DeltaOf(below_, distance) * (1 - relative_error_), 2)
+                     : 0;
   double upper = RoundUpNonNegative(DeltaOf(above_, distance) * (1 + relative_error_), 2);
   if (epsilon < 0) {
     // The pair is its own reverse: delta(epsilon) = 1 - e^epsilon + e^epsilon delta(-epsilon).

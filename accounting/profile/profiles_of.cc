@@ -34,6 +34,7 @@
 #include "accounting/profile/replace_sampled_laplace_profile.h"
 #include "accounting/profile/replace_sampled_profile.h"
 #include "accounting/profile/revealed_sample_profile.h"
+#include "accounting/profile/several_releases.h"
 #include "accounting/profile/shuffled_profile.h"
 #include "accounting/profile/thresholded_profile.h"
 #include "accounting/profile/trade_off_curve_profile.h"
@@ -157,14 +158,17 @@ absl::StatusOr<DirectedProfiles> PoissonSampledOf(const MechanismEvent& event,
   const double q = sampled.sampling_probability;
   const absl::StatusOr<Bounds> mu = ComposeGaussianMu(inner, setting);
   const bool single = inner.size() == 1 && inner[0].count == 1;
-  if (!mu.ok() && !single) {
-    return UnknownEvent(asked_by, event,
-                        "several releases of one sample are proved for Gaussian releases only");
-  }
   const auto inside = [&](const Setting& other) -> absl::StatusOr<DirectedProfiles> {
     // Several Gaussian releases of one sample are one release ([DRS19] Cor 3.3).
     if (mu.ok())
       return Symmetric(std::make_shared<GaussianProfile>(*ComposeGaussianMu(inner, other)));
+    if (!single) {
+      std::optional<DirectedProfiles> several = SeveralReleases(inner, other);
+      if (several.has_value()) return *std::move(several);
+      return UnknownEvent(asked_by, event,
+                          "several releases of one sample are proved for Gaussian ones, two "
+                          "Laplace ones, and pairs with few outcomes only");
+    }
     return ProfilesOf(*inner[0].event, other, 1, asked_by);
   };
   if (setting.relation == NeighboringRelation::kReplaceOne) {
@@ -182,7 +186,9 @@ absl::StatusOr<DirectedProfiles> PoissonSampledOf(const MechanismEvent& event,
     Setting without = setting;
     without.relation = NeighboringRelation::kAddOrRemoveOne;
     if (setting.sensitivity_relation == SensitivityRelation::kReplaceOne ||
-        (!AllGaussian(inner) && !NoiseOfKnownContribution(*inner[0].event))) {
+        (!AllGaussian(inner) && !std::all_of(inner.begin(), inner.end(), [](const Use& use) {
+          return NoiseOfKnownContribution(*use.event);
+        }))) {
       const auto told = [q](const std::shared_ptr<const PrivacyProfile>& profile) {
         return std::make_shared<RevealedSampleProfile>(profile, q, /*attained=*/false);
       };
@@ -195,7 +201,7 @@ absl::StatusOr<DirectedProfiles> PoissonSampledOf(const MechanismEvent& event,
         return Symmetric(std::make_shared<ReplaceSampledGaussianProfile>(*contribution, q));
       }
     }
-    if (const auto* laplace = inner[0].event->As<Laplace>()) {  // alone, as above
+    if (const auto* laplace = single ? inner[0].event->As<Laplace>() : nullptr) {
       const double theta = 1 / laplace->noise_multiplier;
       const Bounds contribution{RoundDownNonNegative(theta), RoundUp(theta)};
       if (ReplaceSampledLaplaceProfile::CanTake(contribution, q)) {

@@ -95,7 +95,14 @@ absl::Status AlertService::Begin() {
       [this](const std::string& tree, const absl::Status& status) {
         inbox_.Put(WatchEnded{.tree = tree, .status = status});
       });
-  RETURN_IF_ERROR(FindTrees(/*at_start=*/true));
+  absl::Status found = FindTrees(/*at_start=*/true);
+  while (IsWorthRetrying(found.code()) && !inbox_.IsClosed()) {
+    log_.Note("finding budgets", found);
+    WaitForServer();
+    found = FindTrees(/*at_start=*/true);
+  }
+  RETURN_IF_ERROR(found);
+  log_.Note("finding budgets", absl::OkStatus());
   Settle(/*is_last=*/false);
   log_.Info(absl::StrCat("watching ", trees_.size(), " trees of budgets at ",
                          settings_.server.address, " for ", settings_.destinations.size(),
@@ -152,12 +159,16 @@ absl::Status AlertService::AwaitServer() {
     }
     if (!IsWorthRetrying(info.status().code())) return info.status();
     log_.Note("the first call to the ledger", info.status());
-    for (const Message& message : inbox_.TakeAll(absl::Now() + kServerRetryInterval)) {
-      std::visit([this](const auto& one) { Handle(one); }, message);
-    }
-    Settle(/*is_last=*/false);
+    WaitForServer();
   }
   return absl::OkStatus();
+}
+
+void AlertService::WaitForServer() {
+  for (const Message& message : inbox_.TakeAll(absl::Now() + kServerRetryInterval)) {
+    std::visit([this](const auto& one) { Handle(one); }, message);
+  }
+  Settle(/*is_last=*/false);
 }
 
 absl::Status AlertService::CheckLedger(const v1::ServerInfo& info) {

@@ -49,6 +49,8 @@ class AlertService {
   absl::Status Begin();
   absl::Status RestoreState();
   absl::Status AwaitServer();
+  // Waits before the next call, and looks at what couriers say meanwhile.
+  void WaitForServer();
   absl::Status CheckLedger(const v1::ServerInfo& info);
   // Finds trees that are not watched yet. Returns the status of the call that failed.
   absl::Status FindTrees(bool at_start);

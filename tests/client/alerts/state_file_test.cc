@@ -27,8 +27,8 @@ TEST_F(StateFileTest, ReadsWhatWasWritten) {
     const absl::StatusOr<StateFile> file = StateFile::Open(path_);
     ASSERT_TRUE(file.ok()) << file.status();
     EXPECT_FALSE((*file->Read()).has_value());
-    ASSERT_TRUE(file->Write({{"position", 1}}).ok());
-    ASSERT_TRUE(file->Write({{"position", 2}}).ok());
+    ASSERT_TRUE(file->Write(nlohmann::ordered_json::parse(R"({"position": 1})")).ok());
+    ASSERT_TRUE(file->Write(nlohmann::ordered_json::parse(R"({"position": 2})")).ok());
   }
   const absl::StatusOr<StateFile> file = StateFile::Open(path_);
   ASSERT_TRUE(file.ok()) << file.status();

@@ -27,7 +27,7 @@ install(FILES docker/prometheus/rules.yml DESTINATION "${server_documents}/prome
 install(FILES docker/grafana/dashboards/epsledger.json DESTINATION "${server_documents}/grafana/dashboards"
         COMPONENT server)
 
-install(TARGETS epsctl RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT cli)
+install(TARGETS epsctl epsledger-alerts RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT cli)
 if(TARGET epsctl_completions)
   set(completions "${PROJECT_BINARY_DIR}/client/cli/epsctl")
   install(FILES "${completions}.bash" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions"

@@ -38,7 +38,7 @@ set(CPACK_DEBIAN_CLI_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_CLI_PACKAGE_SUGGESTS epsledger-server)
 set(CPACK_DEBIAN_CLI_DESCRIPTION
 "The command line. epsctl makes and reads the budgets, sessions and charges of an epsledger server, and does the mathematics of
-differential privacy without one.")
+differential privacy without one. epsledger-alerts watches the server and sends alerts by webhook and mail.")
 
 set(CPACK_DEBIAN_TRAINERS_PACKAGE_NAME epsledger-trainers)
 set(CPACK_DEBIAN_TRAINERS_PACKAGE_SECTION science)

@@ -162,21 +162,23 @@ class AlertsTest(unittest.TestCase):
         alerts = self.start(config)
         self.await_taken(hook, 4)
 
-        # A larger cap: 8.5 of 16 is beyond .5 as before, and .8 is crossed again.
+        # A larger cap is a new budget: it starts with 8.5 of 16, and .8 is crossed again.
         server.ctl("budget", "supersede", "people", "people-2", "--pure-epsilon", "16", "--reason", "more", "--yes")
+        self.await_taken(hook, 5)
         server.ctl("session", "create", "people-2/run", *RELATION, "--no-own-cap")
         server.ctl("charge", "create", "people-2/run", "--open-attempt", "--charge-id", "more", "--pure-dp", "4.5")
-        self.await_taken(hook, 5)
+        self.await_taken(hook, 6)
         self.assertEqual(alerts.stop(), 0)
 
         self.assertEqual([(one["kind"], one["budget"]) for one in hook.taken],
                          [("threshold", "budgets/people"), ("refusal", "budgets/people"), ("approval", "budgets/people"),
-                          ("threshold", "budgets/people"), ("threshold", "budgets/people-2")])
+                          ("threshold", "budgets/people"), ("threshold", "budgets/people-2"),
+                          ("threshold", "budgets/people-2")])
         self.assertEqual(hook.unsigned, 0)
-        half, refusal, approval, much, raised = hook.taken
+        half, refusal, approval, much, larger, raised = hook.taken
         # Each try had the same id.
         self.assertEqual([one["id"] for one in hook.refused], [half["id"]] * 3)
-        self.assertEqual(len({one["id"] for one in hook.taken}), 5)
+        self.assertEqual(len({one["id"] for one in hook.taken}), 6)
         self.assertTrue(all(one["id"] == one["key"] and one["version"] == 1 for one in hook.taken))
         self.assertEqual((half["facts"]["threshold"], float(half["facts"]["spentFraction"])), ("0.5", 0.5))
         self.assertEqual(half["labels"], {"team": "vision"})
@@ -185,6 +187,7 @@ class AlertsTest(unittest.TestCase):
         self.assertTrue(refusal["facts"]["charge"].endswith("/charges/too-large"), refusal)
         self.assertEqual(approval["facts"]["proposal"], "budgets/people/proposals/done")
         self.assertEqual((much["facts"]["threshold"], much["facts"]["thresholdsCrossed"]), ("0.8", "0.8"))
+        self.assertEqual((larger["facts"]["threshold"], float(larger["facts"]["spentFraction"])), ("0.5", 8.5 / 16))
         self.assertEqual(raised["facts"]["threshold"], "0.8")
         self.check_mail(mail, refusal)
 
@@ -326,5 +329,5 @@ class AlertsTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    AlertsTest.build = sys.argv.pop(1)
-    unittest.main(verbosity=2)
+    AlertsTest.build = os.path.abspath(sys.argv.pop(1))
+    unittest.main()

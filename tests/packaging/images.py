@@ -26,7 +26,7 @@ PROGRAMS_IMAGE = "localhost/epsledger-programs:latest"
 MIRROR = os.environ.get("EPSLEDGER_MIRROR", "http://deb.debian.org/debian")
 SECURITY = os.environ.get("EPSLEDGER_SECURITY_MIRROR", "http://deb.debian.org/debian-security")
 AUTHORITIES = "/etc/ssl/certs/ca-certificates.crt"
-PROGRAMS = ("server/epsledgerd", "client/cli/epsctl", "client/trainers/istdp/epsledger-istdp",
+PROGRAMS = ("server/epsledgerd", "client/cli/epsctl", "client/alerts/epsledger-alerts", "client/trainers/istdp/epsledger-istdp",
             "client/trainers/fsdp/epsledger-fsdp", "client/trainers/fsdp_published/epsledger-fsdp-published",
             "client/trainers/experiments/epsledger-trainer-attack")
 TARGETS = ("server", "cli", "trainer")

@@ -15,7 +15,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from installed_tree import ROOT, InstalledTree, run, times_of_what_is_installed  # noqa: E402
 from served_ledger import ServedLedger  # noqa: E402
 
-PROGRAMS = ("epsctl", "epsledger-fsdp", "epsledger-fsdp-published", "epsledger-istdp", "epsledger-trainer-attack",
+PROGRAMS = ("epsctl", "epsledger-alerts", "epsledger-fsdp", "epsledger-fsdp-published", "epsledger-istdp",
+            "epsledger-trainer-attack",
             "epsledgerd")
 # What nobody may need who only includes the headers, or only computes.
 FOREIGN = re.compile(r'#include\s*[<"](grpc|google/|boost/|.*\.pb\.h|sqlite|openssl|Eigen|spdlog|server/|proto/)')

@@ -10,7 +10,7 @@ from repository import Violation
 COMPOSE = "docker/compose.yaml"
 EXAMPLE = "docker/.env.example"
 SHIPPED = {"server", "cli", "trainer"}
-PROFILES = {"demo", "postgres", "tls", "observability"}
+PROFILES = {"alerts", "demo", "postgres", "tls", "observability"}
 # Made from docker/Dockerfile, or one of these by its release.
 OF_OTHERS = {"postgres", "prom/prometheus", "grafana/grafana"}
 SECRET = re.compile(r"password|secret|token|private|credential|(^|_)key($|_)", re.IGNORECASE)

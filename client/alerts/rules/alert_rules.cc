@@ -82,19 +82,6 @@ bool AlertRules::Covers(const Rule& rule, const std::string& budget) const {
   });
 }
 
-double& AlertRules::AlertedOf(const Rule& rule, const v1::Budget& budget, double passed,
-                              bool is_baseline) {
-  std::map<std::string, double>& of_rule = alerted_[rule.name];
-  const auto [place, is_new] = of_rule.emplace(budget.name(), 0);
-  if (!is_new) return place->second;
-  if (is_baseline) {
-    place->second = passed;
-  } else if (const auto before = of_rule.find(budget.supersedes()); before != of_rule.end()) {
-    place->second = std::min(before->second, passed);
-  }
-  return place->second;
-}
-
 std::vector<Alert> AlertRules::OnBudget(const v1::Budget& budget, int64_t now_micros,
                                         bool at_start) {
   known_[budget.name()] = {.parent = budget.parent(),
@@ -105,11 +92,11 @@ std::vector<Alert> AlertRules::OnBudget(const v1::Budget& budget, int64_t now_mi
     if (rule.kind != AlertKind::kThreshold || !Covers(rule, budget.name())) continue;
     const std::vector<double> thresholds = ThresholdsOf(rule, budget);
     const double passed = HighestPassed(thresholds, budget.spent_fraction());
-    const bool is_baseline = at_start && restored_rules_.count(rule.name) == 0;
-    double& alerted = AlertedOf(rule, budget, passed, is_baseline);
+    double& alerted = alerted_[rule.name][budget.name()];
     if (passed <= alerted) continue;
+    const bool is_old_news = at_start && restored_rules_.count(rule.name) == 0;
     // A superseded budget takes no charges: what its successor has spent counts.
-    if (budget.state() != v1::Budget::SUPERSEDED) {
+    if (!is_old_news && budget.state() != v1::Budget::SUPERSEDED) {
       alerts.push_back(ThresholdAlert(rule, budget, alerted, passed, thresholds, now_micros));
     }
     alerted = passed;

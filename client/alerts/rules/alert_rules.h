@@ -26,8 +26,8 @@ namespace epsledger::alerts {
 // 1. A budget crosses each threshold at most once under each rule: its cap never changes, and what
 //    is spent never returns, so an older reading that arrives late changes nothing. One reading
 //    that passes several thresholds is one alert, which names the highest.
-// 2. The successor of a budget (a raised cap) starts with those of its predecessor's crossings that
-//    its own first reading has too. The others are crossed anew.
+// 2. The successor of a budget (a raised cap) is a new budget: what it starts with is told once, and
+//    each threshold above that is crossed anew. The superseded budget is told no more.
 // 3. Each entry of a ledger is looked at once, however often it comes.
 // 4. A refusal is told at once, or counted and told within the rule's repeat_after.
 // 5. At the first start, and for a rule that is new at a start, the thresholds that are passed
@@ -86,7 +86,6 @@ class AlertRules {
   bool Covers(const Rule& rule, const std::string& budget) const;
   std::vector<std::string> PathOf(const std::string& budget) const;
   Alert NewAlert(const Rule& rule, const std::string& budget, int64_t time_micros) const;
-  double& AlertedOf(const Rule& rule, const v1::Budget& budget, double passed, bool is_baseline);
   Alert ThresholdAlert(const Rule& rule, const v1::Budget& budget, double from, double passed,
                        const std::vector<double>& thresholds, int64_t now_micros) const;
   Alert RefusalAlert(const Rule& rule, const Refused& refused, int64_t before) const;

@@ -123,13 +123,15 @@ TEST(ThresholdRule, ARaisedCapIsCrossedAgain) {
   EXPECT_THAT(Told(rules, "budgets/people-2", {0.5, 0.6, 0.8}), ElementsAre("0.5", "0.8"));
 }
 
-TEST(ThresholdRule, ASuccessorThatIsStillBeyondAThresholdIsNotToldAgain) {
+TEST(ThresholdRule, ASuccessorThatStartsBeyondAThresholdIsToldOnce) {
   AlertRules rules({Thresholds({0.5, 0.8})});
   EXPECT_THAT(Told(rules, kTree, {0.9}), ElementsAre("0.8"));
   v1::Budget successor = BudgetAt("budgets/people-2", 0.6);
   successor.set_supersedes(kTree);
-  EXPECT_THAT(rules.OnBudget(successor, kNow, false), IsEmpty());
-  EXPECT_THAT(Told(rules, "budgets/people-2", {0.7, 0.8}), ElementsAre("0.8"));
+  const std::vector<Alert> alerts = rules.OnBudget(successor, kNow, false);
+  ASSERT_THAT(alerts, SizeIs(1));
+  EXPECT_EQ(Fact(alerts[0], "threshold"), "0.5");
+  EXPECT_THAT(Told(rules, "budgets/people-2", {0.6, 0.7, 0.8}), ElementsAre("0.8"));
 }
 
 TEST(ThresholdRule, ASupersededBudgetIsNotTold) {

@@ -47,6 +47,8 @@ class RunnerTest(unittest.TestCase):
         self.assertFalse(matches("epsilon 1", "epsilon 11"))
         self.assertFalse(matches("", "something"))
         self.assertTrue(matches("", ""))
+        self.assertTrue(matches("one \\\n    two\nthree", "one two\nthree"))
+        self.assertFalse(matches("one \\\n    two\nthree", "one\ntwo\nthree"))
 
     def test_a_command_goes_on_after_a_backslash_and_its_output_follows(self):
         self.assertEqual(prompts("$ a \\\n    b\nout\n$ c"), [(0, "a \\\n    b", "out"), (3, "c", "")])

@@ -8,11 +8,13 @@
 What a block is follows from the words after its fence:
 
     console    lines that begin with "$ " are typed into one bash, which lives as long as the reader; the lines
-               below are what it prints, errors too. A line "..." stands for any lines, "..." in a line for any text.
+               below are what it prints, errors too. A line "..." stands for any lines, "..." in a line for any text,
+               and a line that ends with a backslash goes on in the next one.
                A command must succeed, unless `echo $?` comes next.
     sh         commands that must succeed; what they print is not shown.
     python     run in one Python, which lives as long as the reader. If a block `text` comes next, it is the output.
-               `python NAME` needs the package NAME: run by the Python of EPSLEDGER_PEERS_PYTHON, each alone.
+               `python NAME` needs the package NAME: run by the Python of EPSLEDGER_PEERS_PYTHON, each alone, with
+               epsledger beside it. Their accountants need neither torch nor tensorflow, and run without them.
     by hand    what only a reader can do (an installation): not run, and counted in page.by_hand.
 
 Everything else (json, cpp, blocks without a word) is not run. Addresses of the pages become free ones, and the folder
@@ -35,6 +37,23 @@ from served_ledger import HeldPort
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 GRPC_ADDRESS, HTTP_ADDRESS, FOLDER = "127.0.0.1:50551", "127.0.0.1:8080", "/var/tmp/epsledger"
 HANGS_SECONDS = 300
+
+# Before a block that needs another library: what leaves out the parts of it that need a framework.
+PRELUDES = {
+    "opacus": """
+import sys
+sys.path.append({agreement!r})
+import peers
+peers.import_opacus_accountants()
+""",
+    "tensorflow_privacy": """
+import importlib.util, sys, types
+folder, = importlib.util.find_spec("tensorflow_privacy").submodule_search_locations
+if importlib.util.find_spec("tensorflow") is None:
+    for name in ("tensorflow_privacy", "tensorflow_privacy.privacy", "tensorflow_privacy.privacy.analysis"):
+        sys.modules[name] = types.ModuleType(name)
+        sys.modules[name].__path__ = [folder + "/" + "/".join(name.split(".")[1:])]
+"""}
 
 Block = collections.namedtuple("Block", "line kind text")
 Step = collections.namedtuple("Step", "where prompt seconds")
@@ -69,7 +88,9 @@ def prompts(text):
 
 
 def matches(expected, printed):
-    """Whether the page shows what was printed. Spaces at the ends of lines do not count."""
+    """Whether the page shows what was printed. Spaces at the ends of lines do not count, and a line that ends with a
+    backslash goes on after the spaces of the next one."""
+    expected = re.sub(r" \\\n *", " ", expected)
     lines = [line.rstrip() for line in expected.strip("\n").split("\n")]
     pattern = "".join(r"(?:[^\n]*\n)*?" if line == "..." else
                       r"[^\n]*?".join(map(re.escape, line.split("..."))) + r"\n" for line in lines)
@@ -207,12 +228,13 @@ class Reader:
     def _python(self, page, block, expected, needs):
         begin = time.monotonic()
         if needs:
-            if not self._peers or subprocess.run([self._peers, "-c", "import " + needs[0]],
-                                                 capture_output=True).returncode:
+            code = PRELUDES.get(needs[0], "").format(agreement=os.path.join(ROOT, "tests", "agreement"))
+            if not self._peer_has(needs[0]):
                 page.skipped.append("%s:%d needs %s (EPSLEDGER_PEERS_PYTHON)" % (page.name, block.line, needs[0]))
                 return
-            run = subprocess.run([self._peers, "-W", "ignore", "-B", "-c", block.text], capture_output=True, text=True,
-                                 env={**self._environment, "PYTHONPATH": ""}, timeout=HANGS_SECONDS)
+            run = subprocess.run([self._peers, "-W", "ignore", "-B", "-c", code + self.here(block.text)],
+                                 capture_output=True, text=True, timeout=HANGS_SECONDS,
+                                 env={**self._environment, "PYTHONPATH": self._packages[0]})
             failed, printed = run.returncode, run.stdout + (run.stderr if run.returncode else "")
         else:
             failed, printed = self._here_in_python(page, block)
@@ -221,6 +243,10 @@ class Reader:
             page.problem(block.line, block.text, "success", printed)
         elif expected is not None and not matches(expected, self.there(printed)):
             page.problem(block.line, block.text, expected, printed)
+
+    def _peer_has(self, package):
+        found = "import importlib.util, sys; sys.exit(importlib.util.find_spec(%r) is None)" % package
+        return self._peers and not subprocess.run([self._peers, "-c", found], capture_output=True).returncode
 
     def _here_in_python(self, page, block):
         """As `python3` at a prompt does: an error is printed, and is one unless the block catches it."""

@@ -157,7 +157,7 @@ class Reader:
         self._environment = {
             "PATH": os.pathsep.join(search + [os.environ.get("PATH", os.defpath)]), "HOME": home, "LC_ALL": "C.UTF-8",
             "EPSLEDGER_SERVER": self._ports[0].address, "EPSLEDGER_HTTP": "http://" + self._ports[1].address,
-            "EPSLEDGER_OUTPUT": "table", "no_proxy": "*", "PYTHONDONTWRITEBYTECODE": "1",
+            "EPSLEDGER_OUTPUT": "table", "EPSLEDGER_TIMEOUT": str(HANGS_SECONDS), "no_proxy": "*", "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONPATH": os.pathsep.join(self._packages + ["/usr/lib/python3/dist-packages"])}
         self._shell = Shell(self._environment, home)
         self._names = {"__name__": "__main__"}

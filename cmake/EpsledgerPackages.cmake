@@ -12,7 +12,7 @@ set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
     OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 set(CPACK_STRIP_FILES ON)
-set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_SOURCE_DIR}/cmake/package/strip_archives.cmake")
+set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_SOURCE_DIR}/cmake/package/finish_packages.cmake")
 set(CPACK_VERBATIM_VARIABLES ON)
 set(CPACK_COMPONENTS_ALL server cli trainers development)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
@@ -29,16 +29,18 @@ set(CPACK_DEBIAN_SERVER_PACKAGE_SUGGESTS "epsledger-cli, postgresql, prometheus"
 set(CPACK_DEBIAN_SERVER_PACKAGE_CONTROL_EXTRA
     "${package_files}/postinst;${package_files}/prerm;${package_files}/postrm;${package_files}/conffiles")
 set(CPACK_DEBIAN_SERVER_DESCRIPTION
-"The server. Training runs on private data ask epsledgerd before each noisy step, and are refused when the step would
-overspend. It keeps the account durably, and tells every number together with the theorem that makes it true.")
+"The server. Training runs on private data ask epsledgerd before each noisy
+step, and are refused when the step would overspend. It keeps the account
+durably, and tells every number together with the theorem that makes it true.")
 
 set(CPACK_DEBIAN_CLI_PACKAGE_NAME epsledger-cli)
 set(CPACK_DEBIAN_CLI_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_CLI_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_CLI_PACKAGE_SUGGESTS epsledger-server)
 set(CPACK_DEBIAN_CLI_DESCRIPTION
-"The command line. epsctl makes and reads the budgets, sessions and charges of an epsledger server, and does the mathematics of
-differential privacy without one. epsledger-alerts watches the server and sends alerts by webhook and mail.")
+"The command line. epsctl makes and reads the budgets, sessions and charges of
+an epsledger server, and does the mathematics of differential privacy without
+one. epsledger-alerts watches the server and sends alerts by webhook and mail.")
 
 set(CPACK_DEBIAN_TRAINERS_PACKAGE_NAME epsledger-trainers)
 set(CPACK_DEBIAN_TRAINERS_PACKAGE_SECTION science)
@@ -46,8 +48,9 @@ set(CPACK_DEBIAN_TRAINERS_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_TRAINERS_PACKAGE_RECOMMENDS curl)
 set(CPACK_DEBIAN_TRAINERS_PACKAGE_SUGGESTS "epsledger-server, python3-sklearn")
 set(CPACK_DEBIAN_TRAINERS_DESCRIPTION
-"The reference trainers. Programs that train on private records and ask an epsledger server for a permit before every noisy step:
-epsledger-istdp for sparse linear models, epsledger-fsdp for networks.")
+"The reference trainers. Programs that train on private records and ask an
+epsledger server for a permit before every noisy step: epsledger-istdp for
+sparse linear models, epsledger-fsdp for networks.")
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libepsledger-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
@@ -55,7 +58,7 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
     "libabsl-dev, libgrpc++-dev, libprotobuf-dev, libssl-dev, pkg-config, protobuf-compiler, protobuf-compiler-grpc")
 set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION
-"The C++ libraries. The client library, which gives a permit for noise only after a charge was accepted, and the mathematics, for
-find_package(epsledger).")
+"The C++ libraries. The client library, which gives a permit for noise only
+after a charge was accepted, and the mathematics, for find_package(epsledger).")
 
 include(CPack)

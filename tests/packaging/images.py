@@ -171,6 +171,7 @@ class Images:
         subprocess.run(["cpack", "--config", os.path.join(os.path.abspath(build), "CPackConfig.cmake"), "-B", folder],
                        cwd=folder, check=True, stdout=subprocess.DEVNULL)
         shutil.copy(os.path.join(HERE, "installed_packages.sh"), folder)
+        shutil.copy(os.path.join(ROOT, "docker", "certificates.sh"), folder)
         container = self.buildah("from", "--pull-never", BASE).strip()
         done = subprocess.run(self.command(
             self.driver, "run", "--isolation", "chroot", "--network", "host", "--volume", folder + ":/packages:ro", container,

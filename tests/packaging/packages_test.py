@@ -1,7 +1,8 @@
-"""The Debian packages, made by cpack of the build as it is, looked into and run: packages_test.py BUILD_DIR
+"""What `./dev package` makes of the build as it is, looked into and run: packages_test.py BUILD_DIR
 
 Nothing is installed and no root is needed. Ends with 77 where dpkg-shlibdeps is missing.
 """
+import gzip
 import os
 import re
 import shutil
@@ -13,6 +14,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "end_to_end"))
 
 from installed_tree import ROOT, run  # noqa: E402
+from released_cases import Released, as_a_build_folder, made_packages, version  # noqa: E402
 from served_ledger import ServedLedger  # noqa: E402
 
 # package -> what it must hold and what it must ask for
@@ -47,10 +49,8 @@ class PackagesTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="epsledger-packages.")
         cls.addClassCleanup(folder.cleanup)
         cls.folder = folder.name
-        run("cpack", "--config", os.path.join(cls.build, "CPackConfig.cmake"), "-B", cls.folder, cwd=cls.folder,
-            seconds=500)
-        cls.files = {name.split("_")[0]: os.path.join(cls.folder, name)
-                     for name in os.listdir(cls.folder) if name.endswith(".deb")}
+        made = made_packages(cls.build)
+        cls.files = {name.split("_")[0]: os.path.join(made, name) for name in os.listdir(made) if name.endswith(".deb")}
         cls.unpacked = os.path.join(cls.folder, "unpacked")
         for file in cls.files.values():
             run("dpkg-deb", "-x", file, cls.unpacked)
@@ -75,17 +75,16 @@ class PackagesTest(unittest.TestCase):
 
     def test_there_are_these_packages_of_one_version(self):
         self.assertEqual(set(self.files), set(PACKAGES))
-        with open(os.path.join(ROOT, "CMakeLists.txt"), encoding="utf-8") as stream:
-            version = re.search(r"project\(epsledger VERSION (\S+)", stream.read())[1]
         for package in PACKAGES:
-            self.assertEqual(self.field(package, "Version"), version)
+            self.assertEqual(self.field(package, "Version"), version())
             self.assertTrue(self.field(package, "Description").startswith("privacy accounting service\n"))
 
     def test_each_holds_its_files_and_they_are_roots(self):
         for package, (wanted, _) in PACKAGES.items():
             contents = list(self.contents(package))
             paths = [path for _, _, path in contents]
-            for path in wanted + ["usr/share/doc/%s/copyright" % package]:
+            documents = ["usr/share/doc/%s/%s" % (package, name) for name in ("copyright", "changelog.gz", "CHANGELOG.md.gz")]
+            for path in wanted + documents:
                 self.assertIn(path, paths, package)
             for mode, owner, path in contents:
                 with self.subTest(package=package, path=path):
@@ -99,6 +98,22 @@ class PackagesTest(unittest.TestCase):
         for package, (_, wanted) in PACKAGES.items():
             asked = {entry.split("(")[0].strip() for entry in self.field(package, "Depends").split(",")}
             self.assertLessEqual(set(wanted), asked, package)
+
+    def test_every_program_has_a_manual_page(self):
+        if not shutil.which("help2man"):
+            self.skipTest("help2man is not installed")
+        for package in PACKAGES:
+            paths = [path for _, _, path in self.contents(package)]
+            for path in paths:
+                if path.startswith("usr/bin/"):
+                    self.assertIn("usr/share/man/man1/%s.1.gz" % os.path.basename(path), paths)
+        with gzip.open(os.path.join(self.unpacked, "usr/share/man/man1/epsledgerd.1.gz"), "rt", encoding="utf-8") as page:
+            self.assertIn("EPSLEDGERD_TLS_CERT", page.read())
+
+    def test_lintian_finds_nothing(self):
+        if not shutil.which("lintian"):
+            self.skipTest("lintian is not installed (./dev deps images)")
+        run("lintian", "--allow-root", "--fail-on", "error,warning", *self.files.values())
 
     def test_no_file_is_in_two_packages(self):
         seen = {}
@@ -160,10 +175,7 @@ class PackagesTest(unittest.TestCase):
         run(tool, "security", "--offline=yes", "--threshold=20", unit)
 
     def test_the_server_of_the_package_serves_as_the_unit_starts_it(self):
-        programs = os.path.join(self.folder, "programs")  # as a build folder has them
-        for folder, program in (("server", "epsledgerd"), ("client/cli", "epsctl")):
-            os.makedirs(os.path.join(programs, folder))
-            os.symlink(os.path.join(self.unpacked, "usr/bin", program), os.path.join(programs, folder, program))
+        programs = as_a_build_folder(self.unpacked, os.path.join(self.folder, "programs"))
         settings = dict(re.findall(r"^(EPSLEDGERD_\w+)=(.*)$", self.text("etc/epsledger/epsledgerd.env"), re.MULTILINE))
         self.assertEqual(settings["EPSLEDGERD_DATA_DIR"], "/var/lib/epsledger")
         before = dict(os.environ)
@@ -184,5 +196,5 @@ if __name__ == "__main__":
     if not shutil.which("dpkg-shlibdeps"):
         print("skipped: dpkg-shlibdeps is not installed (docker/packages/test.txt)")
         sys.exit(77)
-    PackagesTest.build = os.path.abspath(sys.argv.pop(1))
+    PackagesTest.build = Released.build = os.path.abspath(sys.argv.pop(1))
     unittest.main()

@@ -15,7 +15,7 @@ folder=${1:-$(dirname "$0")/secrets}
 authority_days=3650
 days=90
 
-names=DNS:localhost,IP:127.0.0.1,IP:::1,DNS:server,DNS:server-1,DNS:server-2,DNS:server-tls,DNS:epsledger
+names=DNS:localhost,IP:127.0.0.1,IP:::1,DNS:server,DNS:server-1,DNS:server-2,DNS:epsledger
 for name; do
   case $name in
     *:* | *.*.*.[0-9]*) names=$names,IP:$name ;;

@@ -137,8 +137,8 @@ class ObservabilityTest(unittest.TestCase):
                       "(counterexample_known)", lines[0])
 
     def test_promtool_takes_the_configuration_and_the_rules(self):
-        for arguments in (("check", "config", os.path.join(PROMETHEUS, "prometheus.yml")),
-                          ("check", "config", os.path.join(PROMETHEUS, "postgres.yml")),
+        for arguments in (("check", "config", "--syntax-only", os.path.join(PROMETHEUS, "prometheus.yml")),
+                          ("check", "config", "--syntax-only", os.path.join(PROMETHEUS, "postgres.yml")),
                           ("check", "rules", os.path.join(PROMETHEUS, "rules.yml")),
                           ("test", "rules", os.path.join(PROMETHEUS, "rules_test.yml"))):
             code, words = promtool(*arguments)

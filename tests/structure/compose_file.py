@@ -1,7 +1,8 @@
 """docker/compose.yaml keeps what docker/README.md promises of it: confined containers, pinned images, ports on
-loopback, secrets in files, and every profile validates by `docker-compose config`, which needs no engine."""
+loopback, secrets in files, TLS and tokens, and every profile validates by `docker-compose config`, which needs no engine."""
 import os
 import re
+import shlex
 import shutil
 import subprocess
 
@@ -10,7 +11,7 @@ from repository import Violation
 COMPOSE = "docker/compose.yaml"
 EXAMPLE = "docker/.env.example"
 SHIPPED = {"server", "cli", "trainer"}
-PROFILES = {"alerts", "demo", "postgres", "tls", "observability"}
+PROFILES = {"alerts", "client", "demo", "postgres", "plaintext", "observability"}
 # Made from docker/Dockerfile, or one of these by its release.
 OF_OTHERS = {"postgres", "prom/prometheus", "grafana/grafana"}
 SECRET = re.compile(r"password|secret|token|private|credential|(^|_)key($|_)", re.IGNORECASE)
@@ -96,12 +97,25 @@ def check_profiles(services):
     if found != PROFILES:
         yield violation("profiles", "has the profiles %s, and docker/README.md has %s" % (sorted(found), sorted(PROFILES)))
     unnamed = [name for name, service in services.items() if not service.get("profiles")]
-    if unnamed != ["server"]:
-        yield violation("profiles", "without a profile there is the server alone, not %s" % unnamed)
+    if unnamed != ["token", "server"]:
+        yield violation("profiles", "without a profile there are the server and its first token alone, not %s" % unnamed)
     for name, service in services.items():
         for other in service.get("depends_on") or []:
             if not set(service.get("profiles", [])) <= set(services.get(other, {}).get("profiles", service.get("profiles", []))):
                 yield violation("profiles", "'%s' waits for '%s', which its profile does not start" % (name, other))
+
+
+def check_transport(services):
+    """TLS and tokens, unless a service says by its profile that it has neither."""
+    for name, service in services.items():
+        words = [str(word) for word in (service.get("command") or []) + list(service.get("environment") or {})]
+        insecure = [word for word in words if word.startswith("--insecure-") or word == "EPSLEDGER_ALLOW_INSECURE"]
+        if service.get("profiles") == ["plaintext"]:
+            continue
+        if insecure:
+            yield violation("plaintext", "service '%s' has %s, and not the profile plaintext" % (name, insecure))
+        if "--listen" in words and not {"--tls-cert", "--tls-key", "--require-tokens"} <= set(words):
+            yield violation("plaintext", "service '%s' serves without a certificate or without tokens" % name)
 
 
 def check_balanced_name(services):
@@ -123,6 +137,8 @@ def check_database_roles(services):
         password = os.path.basename(environment.get("POSTGRES_PASSWORD_FILE", ""))
         for name, service in services.items():
             command = list(map(str, service.get("command") or []))
+            if service.get("entrypoint", [""])[0] == "/bin/sh":
+                command = shlex.split(" ".join(command))
             if "--postgres" not in command:
                 continue
             place = " ".join(command[command.index("--postgres") + 1:][:1])
@@ -161,6 +177,7 @@ def check_compose(text, repository):
     yield from check_ports(services)
     yield from check_secrets(services, document.get("secrets") or {})
     yield from check_profiles(services)
+    yield from check_transport(services)
     yield from check_balanced_name(services)
     yield from check_database_roles(services)
     if not any("ledger" in v for v in services.get("server", {}).get("volumes", [])):

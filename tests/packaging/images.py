@@ -2,11 +2,12 @@
 
 Builds the images of docker/Dockerfile without a Docker engine, by buildah with chroot isolation on a base that
 debootstrap makes, and runs the services of docker/compose.yaml from them: the server becomes healthy, both trainers
-train against it with no other network, a second run is refused, and a stop and a start forget nothing; then TLS and
-tokens. Compiling takes as long as it takes (about an hour on two cores); the second time it is cached in DIR.
+train against it over TLS with no other network, a second run is refused, a stop and a start forget nothing, and nobody
+is answered without a token; then the plaintext of its profile. Compiling takes as long as it takes (about an hour on
+two cores); the second time it is cached in DIR.
 
---programs takes the programs of a build folder instead of compiling: everything but the two build stages is the same.
-Its Debian packages are then installed on the base, too, and removed again.
+--programs makes the packages of `./dev package` from a build folder, and the images take their programs from these
+instead of compiling. The packages are then installed on the base, too, and removed again.
 """
 import argparse
 import os
@@ -22,15 +23,14 @@ ROOT = os.path.abspath(os.path.join(HERE, "..", ".."))
 BASE = "localhost/epsledger-base:bookworm"
 COMPOSE = os.path.join(ROOT, "docker", "compose.yaml")
 DCLINT = "dclint@3.1.0"
-PROGRAMS_IMAGE = "localhost/epsledger-programs:latest"
+PACKAGES = os.path.join(ROOT, "build", "packages")  # where docker/Dockerfile looks for them
 MIRROR = os.environ.get("EPSLEDGER_MIRROR", "http://deb.debian.org/debian")
 SECURITY = os.environ.get("EPSLEDGER_SECURITY_MIRROR", "http://deb.debian.org/debian-security")
 AUTHORITIES = "/etc/ssl/certs/ca-certificates.crt"
-PROGRAMS = ("server/epsledgerd", "client/cli/epsctl", "client/alerts/epsledger-alerts", "client/trainers/istdp/epsledger-istdp",
-            "client/trainers/fsdp/epsledger-fsdp", "client/trainers/fsdp_published/epsledger-fsdp-published",
-            "client/trainers/experiments/epsledger-trainer-attack")
 TARGETS = ("server", "cli", "trainer")
 REFUSED = 3
+with open(os.path.join(ROOT, "CMakeLists.txt"), encoding="utf-8") as project:
+    VERSION = re.search(r"project\(epsledger VERSION (\S+)", project.read())[1]
 
 
 def say(text):
@@ -119,36 +119,18 @@ class Images:
         self.from_folder(folder, BASE)
         shutil.rmtree(folder)
 
-    def with_programs_of(self, build, dockerfile):
-        """The Dockerfile with the programs of a build folder in the place of its stages ui and build."""
-        folder = os.path.join(self.work, "programs")
-        shutil.rmtree(folder, ignore_errors=True)
-        os.makedirs(folder)
-        for program in PROGRAMS:
-            target = os.path.join(folder, "programs", os.path.basename(program))
-            os.makedirs(os.path.dirname(target), exist_ok=True)
-            subprocess.run(["strip", "--strip-debug", "-o", target, os.path.join(build, program)], check=True)
-        self.from_folder(folder, PROGRAMS_IMAGE)
-        shortened, count = re.subn(r"(?ms)^# ---- ui:.*?(?=^# ---- runtime:)", "", dockerfile)
-        check(count == 1, "the stages ui and build are left out")
-        return shortened.replace("--from=build", "--from=" + PROGRAMS_IMAGE)
-
     def build(self, build_folder):
-        with open(os.path.join(ROOT, "docker", "Dockerfile"), encoding="utf-8") as stream:
-            dockerfile = stream.read()
         if build_folder:
-            dockerfile = self.with_programs_of(build_folder, dockerfile)
-        file = os.path.join(self.work, "Dockerfile")
-        with open(file, "w", encoding="utf-8") as stream:
-            stream.write(dockerfile)
+            subprocess.run([os.path.join(ROOT, "cmake", "package", "make_packages.sh"), build_folder, PACKAGES], check=True)
         mounts = [word for mount in self.mounts_of_builds() for word in ("--volume", mount)]
         for target in TARGETS:
             say("building epsledger/%s" % target)
             done = subprocess.run(self.command(
                 self.driver, "bud", "--layers", "--force-rm", "--pull-never", "--format", "docker", "--isolation", "chroot", "--network",
                 "host", "--signature-policy", self.policy, *mounts, "--build-arg", "BASE=" + BASE,
-                "--build-arg", "JOBS=" + os.environ.get("JOBS", ""), "--target", target,
-                "--tag", "epsledger/%s:0.1.0" % target, "--file", file, ROOT))
+                "--build-arg", "JOBS=" + os.environ.get("JOBS", ""),
+                "--build-arg", "PROGRAMS=" + ("packages" if build_folder else "build"), "--target", target,
+                "--tag", "epsledger/%s:%s" % (target, VERSION), "--file", os.path.join(ROOT, "docker", "Dockerfile"), ROOT))
             check(done.returncode == 0, "built epsledger/%s" % target)
 
     def mounts_of_builds(self):
@@ -163,13 +145,10 @@ class Images:
             yield AUTHORITIES + ":/authorities.pem:ro"
             yield npmrc + ":/root/.npmrc:ro"
 
-
-    def try_packages(self, build):
+    def try_packages(self):
         folder = os.path.join(self.work, "packages")
         shutil.rmtree(folder, ignore_errors=True)
-        os.makedirs(folder)
-        subprocess.run(["cpack", "--config", os.path.join(os.path.abspath(build), "CPackConfig.cmake"), "-B", folder],
-                       cwd=folder, check=True, stdout=subprocess.DEVNULL)
+        shutil.copytree(PACKAGES, folder)
         shutil.copy(os.path.join(HERE, "installed_packages.sh"), folder)
         shutil.copy(os.path.join(ROOT, "docker", "certificates.sh"), folder)
         container = self.buildah("from", "--pull-never", BASE).strip()
@@ -185,12 +164,23 @@ def spent(compose):
     return [compose.run("demo-budgets", ["epsctl", "-o", "json", "budget", "get", name])[1] for name in ("adult", "digits")]
 
 
-def run_demo(compose):
+def run_demo(compose, secrets):
+    subprocess.run([os.path.join(ROOT, "docker", "certificates.sh"), secrets], check=True, stdout=subprocess.DEVNULL)
+    for what in ("the first token is made", "and not made twice"):
+        code, output = compose.run("token")
+        check(code == 0, what, output)
     compose.up("server")
-    check(True, "the server runs with a read-only root and is healthy by its image's own check")
+    check(True, "the server with TLS and tokens, on a read-only root, is healthy by compose.yaml's check")
     code, output = compose.run("server", ["sh", "-c", "id -u; grep -E 'CapEff|NoNewPrivs' /proc/self/status; touch /usr/x"])
     check(output.split()[:5] == ["10001", "CapEff:", "0" * 16, "NoNewPrivs:", "1"] and code != 0,
           "as nobody in particular, without capabilities, and with nothing to write but its volume", output)
+    code, output = compose.run("client")
+    check(code == 0 and "ADMIN" in output, "the client is known by its token", output)
+    code, output = compose.run("client", ["env", "-u", "EPSLEDGER_TOKEN_FILE", "epsctl", "server", "whoami"])
+    check(code == 1, "and nobody without one", output)
+    code, output = compose.run("client", ["env", "-u", "EPSLEDGER_TLS_CA", "EPSLEDGER_ALLOW_INSECURE=true",
+                                          "epsctl", "--timeout", "10s", "server", "whoami"])
+    check(code != 0 and "ADMIN" not in output, "nor in plaintext", output)
     code, output = compose.run("demo-budgets")
     check(code == 0, "epsctl made the budgets", output)
     for service in ("demo", "demo-fsdp"):
@@ -207,19 +197,13 @@ def run_demo(compose):
     compose.down("server")
 
 
-def run_tls(compose, secrets):
-    subprocess.run([os.path.join(ROOT, "docker", "certificates.sh"), secrets], check=True, stdout=subprocess.DEVNULL)
-    code, output = compose.run("tls-token")
-    check(code == 0, "the first token is made", output)
-    code, output = compose.run("tls-token")
-    check(code == 0, "and not made twice", output)
-    compose.up("server-tls")
-    check(True, "the server with TLS and tokens is healthy by compose.yaml's check")
-    code, output = compose.run("tls-client")
-    check(code == 0 and "ADMIN" in output, "tls-client is known by its token", output)
-    code, output = compose.run("tls-client", ["env", "-u", "EPSLEDGER_TOKEN_FILE", "epsctl", "server", "whoami"])
-    check(code == 1, "and nobody without one", output)
-    check(compose.down("server-tls") == 0, "and the server ends in order", compose.log("server-tls"))
+def run_plaintext(compose):
+    compose.up("server-plaintext")
+    code, output = compose.run("client", ["env", "-u", "EPSLEDGER_TLS_CA", "-u", "EPSLEDGER_TOKEN_FILE",
+                                          "EPSLEDGER_ALLOW_INSECURE=true", "epsctl", "--server", "server-plaintext:50551",
+                                          "budget", "list"])
+    check(code == 0, "the profile plaintext serves without a certificate and without tokens", output)
+    check(compose.down("server-plaintext") == 0, "and ends in order", compose.log("server-plaintext"))
 
 
 def main():
@@ -236,11 +220,11 @@ def main():
         images.make_base()
         images.build(options.programs)
         if options.programs:
-            images.try_packages(options.programs)
+            images.try_packages()
         run_services(images)
     finally:
         images.close()
-    say("the images of %s work: %s" % (ROOT, ", ".join("epsledger/%s:0.1.0" % target for target in TARGETS)))
+    say("the images of %s work: %s" % (ROOT, ", ".join("epsledger/%s:%s" % (target, VERSION) for target in TARGETS)))
 
 
 def run_services(images):
@@ -253,8 +237,8 @@ def run_services(images):
     storage = Storage(images.buildah)
     try:
         with Compose(text, storage, run) as compose:
-            run_demo(compose)
-            run_tls(compose, secrets)
+            run_demo(compose, secrets)
+            run_plaintext(compose)
     finally:
         storage.close()
 

@@ -46,11 +46,11 @@ SETTINGS
   exec setpriv --reuid epsledger --regid epsledger --clear-groups epsledgerd
 ) > /tmp/server.log 2>&1 &
 server=$!
-until epsledgerd healthcheck --server localhost:50551 --tls-ca "$secrets/ca.pem" 2> /dev/null; do
+until epsledgerd healthcheck --server 127.0.0.1:50551 --tls-ca "$secrets/ca.pem" 2> /dev/null; do
   kill -0 "$server" 2> /dev/null || { cat /tmp/server.log; exit 1; }
   sleep 0.1
 done
-export EPSLEDGER_SERVER=localhost:50551 EPSLEDGER_TLS_CA="$secrets/ca.pem" EPSLEDGER_TOKEN_FILE="$secrets/token"
+export EPSLEDGER_SERVER=127.0.0.1:50551 EPSLEDGER_TLS_CA="$secrets/ca.pem" EPSLEDGER_TOKEN_FILE="$secrets/token"
 epsctl budget create people --rho 1 --relation add-or-remove-one --privacy-unit person > /dev/null
 epsctl session create people/first-run --relation add-or-remove-one --no-own-cap > /dev/null
 epsctl charge create people/first-run --open-attempt --charge-id block-1 --gaussian 10 > /dev/null

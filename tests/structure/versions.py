@@ -15,6 +15,7 @@ PLACES = {
     "client/python/accounting/pyproject.toml": [r'^version = "'],
     "client/python/epsledger/__init__.py": [r'^__version__ = "'],
     "docker/Dockerfile": [r"epsledger/\w+:", r'image\.version="'],
+    "docker/helm/Chart.yaml": [r"^version: ", r'^appVersion: "'],
     "docker/compose.yaml": [r"image: epsledger/\w+:"],
 }
 _HEADING = re.compile(r"^## (.+)$", re.MULTILINE)

@@ -66,6 +66,7 @@ v1::Provenance ToMessage(const Provenance& provenance) {
   message.set_clip_norm(provenance.clip_norm);
   message.set_library(provenance.library);
   message.set_library_version(provenance.library_version);
+  message.set_normalizer(static_cast<v1::Provenance::Normalizer>(provenance.normalizer));
   return message;
 }
 

@@ -129,6 +129,7 @@ void ReadBudget(const core::Ledger& ledger, const core::BudgetState& budget, dou
   facts->state_reason = budget.phase_reason;
   facts->accepted_charge_count = budget.accepted_charge_count;
   facts->refused_charge_count = budget.refused_charge_count;
+  facts->normalizers = budget.normalizers;
   const core::Cap kept_cap = core::KeptCap(budget.spec.cap, budget.balance.filter().rule);
   const MechanismEvent cap = std::visit(CapAsEvent{delta}, kept_cap);
   facts->events = {CountedEvent{cap, 1}};
@@ -171,6 +172,7 @@ void ReadSession(const core::Ledger& ledger, const core::SessionState& session,
   facts->refused_charge_count = session.refused_charge_count;
   facts->attempt_count = session.current_attempt;
   facts->provenance = session.provenance;
+  facts->normalizers = session.normalizers;
   facts->claim = spec.claim;
   for (const core::RecordedAudit& recorded : session.audits) {
     facts->audits.push_back(recorded.audit);

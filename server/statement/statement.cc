@@ -12,8 +12,11 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "accounting/answer.h"
 #include "accounting/event/domain.h"
+#include "server/core/policy.h"
 
 namespace epsledger::statement {
 namespace {
@@ -110,6 +113,34 @@ std::vector<AuditedLine> Audited(const Facts& facts, accounting::Question& quest
   return lines;
 }
 
+// Returns why the charges do not cover the number that noisy sums are divided by, or "" if they do:
+// accounting/README.md, "What a noisy sum is divided by".
+std::string DivisorSentence(const std::optional<core::Normalizer>& normalizer,
+                            accounting::NeighboringRelation relation) {
+  const std::string what = "The number that noisy sums were divided by: ";
+  const std::string left_out =
+      "wo neighboring data sets can have different divisors, which the epsilon leaves out.";
+  if (!normalizer.has_value()) {
+    return absl::StrCat(what, "clients did not say what it is. If it depends on the data, t",
+                        left_out);
+  }
+  switch (*normalizer) {
+    case core::Normalizer::kPublicConstant:
+    case core::Normalizer::kExpectedFromPublicCount:
+      return "";
+    case core::Normalizer::kExpectedFromPrivateCount:
+      // All data sets that this relation calls neighbors have the same number of records.
+      if (relation == accounting::NeighboringRelation::kReplaceOne) return "";
+      return absl::StrCat(what,
+                          "an expected batch size, computed from the number of records in the data "
+                          "set. T",
+                          left_out);
+    case core::Normalizer::kSampledBatchSize:
+      return absl::StrCat(what, "the number of records in the batch that was drawn. T", left_out);
+  }
+  return absl::StrCat(what, "it is not known here. T", left_out);
+}
+
 }  // namespace
 
 absl::StatusOr<Statement> Compose(Facts facts, double delta, std::string time,
@@ -194,13 +225,27 @@ std::string SamplingCaveat() {
          "drawn as claimed, contributions clipped, or noise drawn and of good quality.";
 }
 
-std::vector<std::string> NotCovered() {
-  return {
+std::vector<std::string> NotCovered(const Facts& facts) {
+  std::vector<std::string> sentences;
+  for (const std::optional<core::Normalizer>& normalizer : facts.normalizers) {
+    std::string sentence = DivisorSentence(normalizer, facts.relation);
+    if (!sentence.empty()) sentences.push_back(std::move(sentence));
+  }
+  const std::vector<std::string> always = {
       "Evaluation on private data: accuracy, loss curves, early stopping, unless charged.",
       "Hyper-parameter search, unless its runs, or a repeat_and_select event, were charged.",
       "Side channels: timing, memory, logs, files beside the released output.",
       "The floating-point arithmetic of the noise, which is not the real numbers of the theorem.",
       "Other releases about the same people that were not charged to this ledger."};
+  sentences.insert(sentences.end(), always.begin(), always.end());
+  return sentences;
+}
+
+std::string NormalizerNames(const Facts& facts) {
+  if (facts.normalizers.empty()) return "nothing was charged";
+  return absl::StrJoin(facts.normalizers, ", ", [](std::string* out, const auto& normalizer) {
+    *out += normalizer.has_value() ? core::Name(*normalizer) : "not said";
+  });
 }
 
 std::vector<std::string> Warnings(const Statement& statement) {

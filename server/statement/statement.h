@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,9 @@ struct Facts {
   int64_t refused_charge_count = 0;
   int64_t attempt_count = 0;
   core::Provenance provenance;  // of the newest attempt
+  // What the attempts whose charges were accepted declared to divide by, of the session or of
+  // everything below the budget. nullopt: one did not say. Empty before the first charge.
+  std::set<std::optional<core::Normalizer>> normalizers;
   std::optional<core::Claim> claim;
   // The findings of the session's audits, oldest first.
   std::vector<core::AuditRecord> audits;
@@ -139,7 +143,10 @@ absl::StatusOr<Statement> Compose(Facts facts, double delta, std::string time,
 std::string Coverage(const Facts& facts);
 // States what no ledger can know.
 std::string SamplingCaveat();
-std::vector<std::string> NotCovered();
+// The first lines are about the numbers that noisy sums were divided by, unless they are public.
+std::vector<std::string> NotCovered(const Facts& facts);
+// Returns what the divisors are in one line: "PUBLIC_CONSTANT, not said".
+std::string NormalizerNames(const Facts& facts);
 // Reasons why the epsilon is not a guarantee for what was released, one sentence each; usually
 // none.
 std::vector<std::string> Warnings(const Statement& statement);

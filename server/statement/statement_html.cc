@@ -191,7 +191,10 @@ std::string Claims(const Facts& facts) {
              provenance.library.empty()
                  ? "not said"
                  : absl::StrCat(provenance.library, " ", provenance.library_version)),
-        "</table>");
+        Fact("Divided by", NormalizerNames(facts)), "</table>");
+  } else {
+    absl::StrAppend(&html, "<table class=facts>", Fact("Divided by", NormalizerNames(facts)),
+                    "</table>");
   }
   return html + Element("p", "", SamplingCaveat()) + "\n";
 }
@@ -221,7 +224,7 @@ std::string ToHtml(const Statement& statement) {
     absl::StrAppend(&html, "<h2>Charged</h2>", List(statement.history));
   absl::StrAppend(
       &html, Claims(facts), AuditList(statement.audited), "<h2>Not covered</h2>",
-      List(NotCovered()), "<h2>The ledger</h2><table class=facts>",
+      List(NotCovered(facts)), "<h2>The ledger</h2><table class=facts>",
       Fact("Tenant", facts.tenant.empty() ? "(the one without a name)" : facts.tenant),
       Fact("Root budget", facts.root_budget), Fact("Entries", absl::StrCat(facts.head.sequence)),
       CodeFact("Head", Hex(facts.head.hash)), CodeFact("Merkle root", Hex(facts.merkle_root)),

@@ -163,6 +163,11 @@ void WriteSampling(const Facts& facts, JsonWriter& json) {
   json.Key("clipNorm").Number(provenance.clip_norm);
   json.Key("library").Text(provenance.library);
   json.Key("libraryVersion").Text(provenance.library_version).End('}');
+  std::vector<std::string> normalizers;
+  for (const std::optional<core::Normalizer>& normalizer : facts.normalizers) {
+    normalizers.push_back(normalizer.has_value() ? core::Name(*normalizer) : "");
+  }
+  json.Key("normalizers").Texts(normalizers);
   json.Key("caveat").Text(SamplingCaveat()).End('}');
 }
 
@@ -212,7 +217,7 @@ std::string ToJson(const Statement& statement) {
   if (facts.claim.has_value()) WriteClaim(*facts.claim, json);
   if (facts.kind != Facts::Kind::kBudget) WriteAudits(statement, json);
   WriteSampling(facts, json);
-  json.Key("notCovered").Texts(NotCovered());
+  json.Key("notCovered").Texts(NotCovered(facts));
   json.Key("ledger")
       .Begin('{')
       .Key("tenant")

@@ -77,6 +77,7 @@ std::string SamplingLines(const Facts& facts) {
                                               : absl::StrCat(OneLine(provenance.library), " ",
                                                              OneLine(provenance.library_version))));
   }
+  absl::StrAppend(&text, Line("  divided by", NormalizerNames(facts)));
   return absl::StrCat(text, "  ", SamplingCaveat(), "\n\n");
 }
 
@@ -126,7 +127,7 @@ std::string ToText(const Statement& statement) {
   if (!statement.history.empty())
     absl::StrAppend(&text, "Charged\n", Bullets(statement.history), "\n");
   absl::StrAppend(
-      &text, SamplingLines(facts), "Not covered\n", Bullets(NotCovered()), "\nLedger\n",
+      &text, SamplingLines(facts), "Not covered\n", Bullets(NotCovered(facts)), "\nLedger\n",
       Line("  tenant", facts.tenant.empty() ? "(the one without a name)" : facts.tenant),
       Line("  root budget", facts.root_budget),
       Line("  entries", absl::StrCat(facts.head.sequence)), Line("  head", Hex(facts.head.hash)),

@@ -32,6 +32,8 @@ struct CreateFlags {
   std::string partition;
   std::vector<std::string> samplers;
   bool provenance_required = false;
+  std::vector<std::string> normalizers;
+  bool known_faults_refused = false;
   std::vector<std::string> labels;
   std::vector<double> thresholds;
 };
@@ -68,6 +70,11 @@ absl::Status SetBudget(const CreateFlags& flags, v1::Budget* budget) {
     budget->mutable_policy()->add_allowed_samplers(SamplerNamed(sampler));
   }
   if (flags.provenance_required) budget->mutable_policy()->set_provenance_required(true);
+  if (!flags.normalizers.empty()) budget->mutable_policy()->clear_allowed_normalizers();
+  for (const std::string& normalizer : flags.normalizers) {
+    budget->mutable_policy()->add_allowed_normalizers(NormalizerNamed(normalizer));
+  }
+  if (flags.known_faults_refused) budget->mutable_policy()->set_known_faults_refused(true);
   RETURN_IF_ERROR(AddLabels(flags.labels, budget->mutable_labels()));
   if (!flags.thresholds.empty()) budget->clear_alert_thresholds();
   budget->mutable_alert_thresholds()->Add(flags.thresholds.begin(), flags.thresholds.end());
@@ -157,6 +164,19 @@ void AddBudgetCreate(CLI::App& budget, Invocation& invocation) {
   create
       ->add_flag("--require-provenance", flags->provenance_required,
                  "attempts must declare sampler, clip norm, library and version")
+      ->group(policy);
+  create
+      ->add_option("--allow-normalizer", flags->normalizers,
+                   "only attempts that declare that they divide noisy sums by this; may be "
+                   "repeated")
+      ->type_name("NORMALIZER")
+      ->expected(1)
+      ->take_all()
+      ->check(CLI::IsMember(NormalizerNames()))
+      ->group(policy);
+  create
+      ->add_flag("--refuse-known-faults", flags->known_faults_refused,
+                 "refuse library versions whose accounting or sampler is known to be wrong")
       ->group(policy);
   AddLabelFlag(*create, flags->labels);
   AddThresholdFlag(*create, flags->thresholds);

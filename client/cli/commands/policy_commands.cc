@@ -34,6 +34,19 @@ void AddRules(const v1::Budget& budget, Table& table) {
     table.AddRow({NameCell(budget.name()), "provenance required", "yes",
                   "attempts must declare sampler, clip norm, library and version"});
   }
+  std::vector<std::string> normalizers;
+  for (const int normalizer : budget.policy().allowed_normalizers()) {
+    normalizers.push_back(
+        v1::Provenance::Normalizer_Name(static_cast<v1::Provenance::Normalizer>(normalizer)));
+  }
+  if (!normalizers.empty()) {
+    table.AddRow({NameCell(budget.name()), "allowed normalizers", absl::StrJoin(normalizers, ", "),
+                  "only attempts that declare that they divide noisy sums by one of these"});
+  }
+  if (budget.policy().known_faults_refused()) {
+    table.AddRow({NameCell(budget.name()), "known faults refused", "yes",
+                  "no library version whose accounting or sampler is known to be wrong"});
+  }
 }
 
 void PrintRules(Invocation& invocation, Table rules, const std::string& none) {
@@ -78,9 +91,9 @@ void AddPolicyCommands(CLI::App& app, Invocation& invocation) {
   policy->require_subcommand(1);
   policy->fallthrough();
   policy->footer(
-      "A policy is set when its budget is created, by `budget create --allow-sampler` and\n"
-      "`--require-provenance`, and never changes. Charges that violate it are refused:\n"
-      "POLICY_VIOLATION.");
+      "A policy is set when its budget is created, by `budget create --allow-sampler`,\n"
+      "`--require-provenance`, `--allow-normalizer` and `--refuse-known-faults`, and never\n"
+      "changes. Charges that violate it are refused: POLICY_VIOLATION.");
 
   auto name = std::make_shared<std::string>();
   CLI::App* get = policy->add_subcommand(

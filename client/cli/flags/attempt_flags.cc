@@ -30,6 +30,13 @@ void AttemptFlags::AddTo(CLI::App& command) {
       ->type_name("VERSION")
       ->needs(open)
       ->group(group);
+  command
+      .add_option("--normalizer", normalizer,
+                  "what the noisy sum is divided by; not said is never taken for a public number")
+      ->type_name("NORMALIZER")
+      ->check(CLI::IsMember(NormalizerNames()))
+      ->needs(open)
+      ->group(group);
 }
 
 v1::Provenance AttemptFlags::Declared() const {
@@ -38,6 +45,7 @@ v1::Provenance AttemptFlags::Declared() const {
   provenance.set_clip_norm(clip_norm);
   provenance.set_library(library);
   provenance.set_library_version(library_version);
+  if (!normalizer.empty()) provenance.set_normalizer(NormalizerNamed(normalizer));
   return provenance;
 }
 

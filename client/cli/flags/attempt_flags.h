@@ -19,8 +19,10 @@ struct AttemptFlags {
   double clip_norm = 0;
   std::string library;
   std::string library_version;
+  std::string normalizer;
 
-  // Adds --attempt, --open-attempt, --sampler, --clip-norm, --library and --library-version.
+  // Adds --attempt, --open-attempt, --sampler, --clip-norm, --library, --library-version and
+  // --normalizer.
   void AddTo(CLI::App& command);
 
   // Returns what a new attempt declares about itself.

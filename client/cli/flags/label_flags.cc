@@ -5,6 +5,24 @@
 #include "absl/strings/str_replace.h"
 
 namespace epsledger::cli {
+namespace {
+
+// Returns the values of an enumeration as flags write them, without the one for "not said".
+std::vector<std::string> FlagNames(const google::protobuf::EnumDescriptor& values) {
+  std::vector<std::string> names;
+  for (int i = 0; i < values.value_count(); ++i) {
+    if (values.value(i)->number() == 0) continue;
+    names.push_back(
+        absl::StrReplaceAll(absl::AsciiStrToLower(values.value(i)->name()), {{"_", "-"}}));
+  }
+  return names;
+}
+
+std::string ApiName(const std::string& flag_name) {
+  return absl::StrReplaceAll(absl::AsciiStrToUpper(flag_name), {{"-", "_"}});
+}
+
+}  // namespace
 
 CLI::Option* AddLabelFlag(CLI::App& command, std::vector<std::string>& labels) {
   return command.add_option("--label", labels, "for people and programs; may be repeated")
@@ -38,22 +56,22 @@ CLI::Option* AddThresholdFlag(CLI::App& command, std::vector<double>& thresholds
       ->delimiter(',');
 }
 
-std::vector<std::string> SamplerNames() {
-  std::vector<std::string> names;
-  const auto* samplers = v1::Provenance::Sampler_descriptor();
-  for (int i = 0; i < samplers->value_count(); ++i) {
-    if (samplers->value(i)->number() == v1::Provenance::SAMPLER_UNSPECIFIED) continue;
-    names.push_back(
-        absl::StrReplaceAll(absl::AsciiStrToLower(samplers->value(i)->name()), {{"_", "-"}}));
-  }
-  return names;
-}
+std::vector<std::string> SamplerNames() { return FlagNames(*v1::Provenance::Sampler_descriptor()); }
 
 v1::Provenance::Sampler SamplerNamed(const std::string& name) {
   v1::Provenance::Sampler sampler = v1::Provenance::SAMPLER_UNSPECIFIED;
-  v1::Provenance::Sampler_Parse(absl::StrReplaceAll(absl::AsciiStrToUpper(name), {{"-", "_"}}),
-                                &sampler);
+  v1::Provenance::Sampler_Parse(ApiName(name), &sampler);
   return sampler;
+}
+
+std::vector<std::string> NormalizerNames() {
+  return FlagNames(*v1::Provenance::Normalizer_descriptor());
+}
+
+v1::Provenance::Normalizer NormalizerNamed(const std::string& name) {
+  v1::Provenance::Normalizer normalizer = v1::Provenance::NORMALIZER_UNSPECIFIED;
+  v1::Provenance::Normalizer_Parse(ApiName(name), &normalizer);
+  return normalizer;
 }
 
 }  // namespace epsledger::cli

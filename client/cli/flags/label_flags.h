@@ -27,6 +27,12 @@ std::vector<std::string> SamplerNames();
 // REQUIRES: one of SamplerNames().
 v1::Provenance::Sampler SamplerNamed(const std::string& name);
 
+// "public-constant", "expected-from-public-count", ... as the normalizers of
+// epsledger.v1.Provenance.
+std::vector<std::string> NormalizerNames();
+// REQUIRES: one of NormalizerNames().
+v1::Provenance::Normalizer NormalizerNamed(const std::string& name);
+
 }  // namespace epsledger::cli
 
 #endif  // EPSLEDGER_CLIENT_CLI_FLAGS_LABEL_FLAGS_H_

@@ -17,7 +17,8 @@ from .connection import Connection
 from .errors import NotFound, call_failed, invalid
 from .event_json import EventLike, count_json, event_json
 from .http_transport import HttpTransport
-from .names import RELATIONS, SAMPLERS, RelationName, SamplerName, api_name, checked_id
+from .names import (NORMALIZERS, RELATIONS, SAMPLERS, NormalizerName, RelationName, SamplerName, api_name,
+                    checked_id)
 from .preview import Preview
 from .retry import Retry
 from .session import Session
@@ -39,11 +40,18 @@ class Provenance:
     #: Up to 64 bytes each.
     library: str = ""
     library_version: str = ""
+    #: What a noisy sum is divided by: PUBLIC_CONSTANT (also if nothing is divided), EXPECTED_FROM_PUBLIC_COUNT,
+    #: EXPECTED_FROM_PRIVATE_COUNT or SAMPLED_BATCH_SIZE. Not said is unknown, and never taken for a public number.
+    normalizer: NormalizerName = "NORMALIZER_UNSPECIFIED"
 
     def to_json(self) -> Json:
-        """The JSON of an epsledger.v1.Provenance."""
-        return {"sampler": api_name("provenance.sampler", self.sampler, SAMPLERS), "clipNorm": self.clip_norm, "library": self.library,
-                "libraryVersion": self.library_version}
+        """The JSON of an epsledger.v1.Provenance. A normalizer that is not said is left out, for older servers."""
+        said: Json = {"sampler": api_name("provenance.sampler", self.sampler, SAMPLERS), "clipNorm": self.clip_norm,
+                      "library": self.library, "libraryVersion": self.library_version}
+        normalizer = api_name("provenance.normalizer", self.normalizer, NORMALIZERS)
+        if normalizer != "NORMALIZER_UNSPECIFIED":
+            said["normalizer"] = normalizer
+        return said
 
 
 def connect(*, address: Optional[str] = None, transport: str = "http", tls: Optional[bool] = None,
@@ -128,7 +136,7 @@ class Client:
                               decides.
         group                 sessions of one hyper-parameter search share a group.
         claim                 what the authors of the run claim about its privacy, if the session is created.
-        provenance            what this attempt declares: its sampler, clip norm and library.
+        provenance            what this attempt declares: its sampler, clip norm, library and divisor.
 
         BudgetExhausted if a plan does not fit. NotFound if no such budget exists. AlreadyExists, naming the first
         difference, if a session of that name with other content exists. If own_cap, plan, group, display_name,

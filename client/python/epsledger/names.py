@@ -15,11 +15,17 @@ SamplerName = Literal["SAMPLER_UNSPECIFIED", "POISSON", "TRUNCATED_POISSON", "WI
                       "RANDOM_ALLOCATION", "FULL_BATCH", "SHUFFLED",
                       "poisson", "truncated-poisson", "without-replacement", "with-replacement", "random-allocation",
                       "full-batch", "shuffled"]
+NormalizerName = Literal["NORMALIZER_UNSPECIFIED", "PUBLIC_CONSTANT", "EXPECTED_FROM_PUBLIC_COUNT",
+                         "EXPECTED_FROM_PRIVATE_COUNT", "SAMPLED_BATCH_SIZE",
+                         "public-constant", "expected-from-public-count", "expected-from-private-count",
+                         "sampled-batch-size"]
 
 RELATIONS = ("ADD_OR_REMOVE_ONE", "REPLACE_ONE", "REPLACE_SPECIAL")
 FILTERS = ("RESIDUE", "PORTFOLIO", "RENYI_ORDERS", "RENYI_ONE_ORDER", "BASIC", "ADVANCED", "ZCDP")
 SAMPLERS = ("SAMPLER_UNSPECIFIED", "POISSON", "TRUNCATED_POISSON", "WITHOUT_REPLACEMENT", "WITH_REPLACEMENT",
             "RANDOM_ALLOCATION", "FULL_BATCH", "SHUFFLED")
+NORMALIZERS = ("NORMALIZER_UNSPECIFIED", "PUBLIC_CONSTANT", "EXPECTED_FROM_PUBLIC_COUNT",
+               "EXPECTED_FROM_PRIVATE_COUNT", "SAMPLED_BATCH_SIZE")
 
 # The server's rule (proto/epsledger/v1/budget.proto).
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")

@@ -38,12 +38,22 @@ enum class Sampler {
   kShuffled = 7,
 };
 
+// What a noisy sum is divided by, as in epsledger.v1.Provenance.Normalizer.
+enum class Normalizer {
+  kUnspecified = 0,  // not said: unknown, never taken for a public number
+  kPublicConstant = 1,
+  kExpectedFromPublicCount = 2,
+  kExpectedFromPrivateCount = 3,
+  kSampledBatchSize = 4,
+};
+
 // What a training program declares about itself, for the auditor and for a budget's policy.
 struct Provenance {
   Sampler sampler = Sampler::kUnspecified;
   double clip_norm = 0;         // in (0, inf); 0: not said
   std::string library;          // up to 64 bytes
   std::string library_version;  // up to 64 bytes
+  Normalizer normalizer = Normalizer::kUnspecified;
 };
 
 // What is known about a published algorithm, as in epsledger.v1.Claim. A session whose claim is not

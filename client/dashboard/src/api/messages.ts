@@ -121,6 +121,8 @@ export type BudgetState = 'ACTIVE' | 'FROZEN' | 'CLOSED' | 'SUPERSEDED' | 'STATE
 export interface Policy {
   allowedSamplers?: string[];
   provenanceRequired?: boolean;
+  allowedNormalizers?: string[];
+  knownFaultsRefused?: boolean;
 }
 
 export interface ApprovalPolicy {
@@ -167,6 +169,7 @@ export interface Provenance {
   clipNorm?: Double;
   library?: string;
   libraryVersion?: string;
+  normalizer?: string;
 }
 
 export interface SessionAudit {

@@ -116,6 +116,15 @@ absl::StatusOr<core::Policy> ReadPolicy(const v1::Policy& message, const std::st
       policy.allowed_samplers.push_back(sampler);
     }
   }
+  std::set<core::Normalizer> normalizers;  // ascending
+  for (int i = 0; i < message.allowed_normalizers_size(); ++i) {
+    ASSIGN_OR_RETURN(const core::Normalizer normalizer,
+                     ReadNormalizer(message.allowed_normalizers(i),
+                                    absl::StrCat(path, ".allowedNormalizers[", i, "]")));
+    normalizers.insert(normalizer);
+  }
+  policy.allowed_normalizers.assign(normalizers.begin(), normalizers.end());
+  policy.known_faults_refused = message.known_faults_refused();
   return policy;
 }
 
@@ -124,6 +133,10 @@ void ToProto(const core::Policy& policy, v1::Policy* message) {
     message->add_allowed_samplers(static_cast<v1::Provenance::Sampler>(sampler));
   }
   message->set_provenance_required(policy.provenance_required);
+  for (core::Normalizer normalizer : policy.allowed_normalizers) {
+    message->add_allowed_normalizers(static_cast<v1::Provenance::Normalizer>(normalizer));
+  }
+  message->set_known_faults_refused(policy.known_faults_refused);
 }
 
 void ToProto(const core::BudgetDescription& description, v1::Budget* message) {
@@ -359,6 +372,12 @@ absl::StatusOr<core::Sampler> ReadSampler(v1::Provenance::Sampler sampler,
                                           const std::string& path) {
   RETURN_IF_ERROR(bridge::CheckEnum(sampler, v1::Provenance::Sampler_descriptor(), path));
   return static_cast<core::Sampler>(sampler);  // the same numbers
+}
+
+absl::StatusOr<core::Normalizer> ReadNormalizer(v1::Provenance::Normalizer normalizer,
+                                                const std::string& path) {
+  RETURN_IF_ERROR(bridge::CheckEnum(normalizer, v1::Provenance::Normalizer_descriptor(), path));
+  return static_cast<core::Normalizer>(normalizer);  // the same numbers
 }
 
 void ToProto(const core::BudgetSpec& spec, v1::Budget* message) {

@@ -47,6 +47,10 @@ absl::StatusOr<std::vector<core::Label>> ReadLabels(
 // Returns INVALID_ARGUMENT for an unknown number and for SAMPLER_UNSPECIFIED.
 absl::StatusOr<core::Sampler> ReadSampler(v1::Provenance::Sampler sampler, const std::string& path);
 
+// Returns INVALID_ARGUMENT for an unknown number and for NORMALIZER_UNSPECIFIED.
+absl::StatusOr<core::Normalizer> ReadNormalizer(v1::Provenance::Normalizer normalizer,
+                                                const std::string& path);
+
 // Writes the requested budget, without the fields that only an existing budget has. For
 // validate_only.
 void ToProto(const core::BudgetSpec& spec, v1::Budget* message);

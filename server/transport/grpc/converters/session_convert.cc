@@ -110,6 +110,11 @@ absl::StatusOr<core::Provenance> FromProto(const v1::Provenance& message, const 
                      ReadSampler(message.sampler(), path + ".sampler"));
     provenance.sampler = sampler;
   }
+  if (message.normalizer() != v1::Provenance::NORMALIZER_UNSPECIFIED) {
+    ASSIGN_OR_RETURN(const core::Normalizer normalizer,
+                     ReadNormalizer(message.normalizer(), path + ".normalizer"));
+    provenance.normalizer = normalizer;
+  }
   absl::Status status =
       accounting::CheckInterval(path + ".clipNorm", message.clip_norm(), accounting::kNonNegative);
   if (status.ok()) {
@@ -133,6 +138,9 @@ void ToProto(const core::Provenance& provenance, v1::Provenance* message) {
   message->set_clip_norm(provenance.clip_norm);
   message->set_library(provenance.library);
   message->set_library_version(provenance.library_version);
+  if (provenance.normalizer) {
+    message->set_normalizer(static_cast<v1::Provenance::Normalizer>(*provenance.normalizer));
+  }
 }
 
 absl::StatusOr<core::CreateSession> ReadCreateSession(const v1::CreateSessionRequest& request) {

@@ -182,6 +182,7 @@ function BudgetFigures({ budget, guarantees, activity }: BudgetFiguresProps) {
 function AboutBudget({ budget }: { budget: Budget }) {
   const policy = budget.policy;
   const samplers = policy?.allowedSamplers ?? [];
+  const normalizers = policy?.allowedNormalizers ?? [];
   const thresholds = budget.alertThresholds ?? [];
   return (
     <Card title="About it">
@@ -208,6 +209,16 @@ function AboutBudget({ budget }: { budget: Budget }) {
             'Provenance',
             policy?.provenanceRequired === true
               ? 'attempts must declare sampler, clip norm, library and version'
+              : '',
+          ],
+          [
+            'Divisors allowed',
+            normalizers.map((one) => one.toLowerCase().replaceAll('_', ' ')).join(', '),
+          ],
+          [
+            'Known faults',
+            policy?.knownFaultsRefused === true
+              ? 'library versions that are known to be wrong are refused'
               : '',
           ],
           ['Two people', guardedWords(budget.approvalPolicy)],

@@ -8,6 +8,7 @@ import { lowerName } from '../../format/names';
 export function SessionAbout({ session }: { session: Session }) {
   const provenance = session.provenance;
   const sampler = provenance?.sampler;
+  const normalizer = provenance?.normalizer;
   return (
     <Card title="About it">
       <Facts
@@ -32,6 +33,12 @@ export function SessionAbout({ session }: { session: Session }) {
             (provenance?.library ?? '') === ''
               ? 'not said'
               : `${provenance?.library} ${provenance?.libraryVersion ?? ''}`,
+          ],
+          [
+            'Divides by',
+            normalizer === undefined || normalizer === 'NORMALIZER_UNSPECIFIED'
+              ? 'not said'
+              : `${lowerName(normalizer)}, as the newest attempt says`,
           ],
           ['Cap of its own', session.noOwnCap === true ? 'none: only its budgets limit it' : ''],
           ['Labels', labelBadges(session.labels)],

@@ -13,15 +13,20 @@ With gradient accumulation one step is charged for all of its batches; with seve
 no further step fits, the Trainer is told to stop after the last one: fit() returns as at its end. Errors end fit()
 before the step runs. Under torch.distributed rank 0 has the session and charges, the others have None, and all ranks
 continue or stop together.
+
+An event that is proved for Poisson batches is refused if the loader draws others: when training begins, before any step.
+Low precision and split parameters get a warning.
 """
 from __future__ import annotations
 
+import warnings
 from typing import Any, Optional
 
 from lightning.pytorch import Callback
 
 from ..event_json import EventLike
 from ..session import Session
+from .loaders import check_event, warn_of_low_precision
 from .ranks import on_rank_0
 from .steps import ChargedSteps
 
@@ -31,6 +36,17 @@ class LedgerCallback(Callback):
 
     def __init__(self, session: Optional[Session], event: EventLike) -> None:
         self._steps = ChargedSteps(session, event)
+        self._event = event
+
+    def on_train_start(self, trainer: Any, pl_module: Any) -> None:
+        check_event(self._event, trainer.train_dataloader)
+        warn_of_low_precision(pl_module.parameters())
+        if str(trainer.precision) not in ("32-true", "64-true", "32", "64"):
+            warnings.warn("Trainer(precision=%r): that your clipping is right with it cannot be seen from here"
+                          % trainer.precision, stacklevel=2)
+        if any(word in type(trainer.strategy).__name__ for word in ("FSDP", "DeepSpeed", "ModelParallel")):
+            warnings.warn("%s: that your noise is right with split parameters cannot be seen from here"
+                          % type(trainer.strategy).__name__, stacklevel=2)
 
     def on_before_optimizer_step(self, trainer: Any, pl_module: Any, optimizer: Any) -> None:
         on_rank_0(self._steps.charge)

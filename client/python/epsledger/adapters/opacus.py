@@ -24,8 +24,9 @@ What is refused. Gradients accumulated over several batches without BatchMemoryM
 of them, and is clipped in each. AdaClip: its clipping bound follows from the number of records in the batch, without
 noise on that number. The per-layer optimizer with distributed hooks: it draws its noise and shares it before any hook.
 
-What cannot be seen from here: with make_private(poisson_sampling=False) Opacus claims the same sample rate
-for shuffled batches. Say how batches are drawn in open(provenance=...), for a policy to judge.
+What cannot be seen from here: with make_private(poisson_sampling=False) Opacus claims the same sample rate for shuffled
+batches, and it divides the noisy sum by a number that it computes from the number of records. opacus_engine checks the
+first, corrects the second and says both in provenance().
 """
 from __future__ import annotations
 
@@ -62,6 +63,8 @@ class LedgerAccountant(PRVAccountant):
         self._session = session
         #: The newest refusal of a cap without room, on every rank; None if there was none.
         self.exhausted: Optional[BudgetExhausted] = None
+        #: Whether steps are charged as Poisson-sampled; opacus_engine sets it for batches that are not.
+        self.amplified = True
         # A charged event that Opacus's accountants do not know.
         self._beyond_prv: Optional[MechanismEvent] = None
         if session is not None:
@@ -116,7 +119,7 @@ class LedgerAccountant(PRVAccountant):
                 if hasattr(optimizer, "world_size"):  # one of the distributed optimizers
                     self.history = on_rank_0(lambda: self._charge_and_tell(optimizer, sample_rate))
                 else:
-                    self._charge(_event_of(optimizer, sample_rate))
+                    self._charge(self._event_of(optimizer, sample_rate))
             except BaseException as error:
                 if isinstance(error, BudgetExhausted):
                     self.exhausted = error
@@ -162,8 +165,12 @@ class LedgerAccountant(PRVAccountant):
         return self._session
 
     def _charge_and_tell(self, optimizer: Any, sample_rate: float) -> List[Tuple[float, float, int]]:
-        self._charge(_event_of(optimizer, sample_rate))
+        self._charge(self._event_of(optimizer, sample_rate))
         return self.history
+
+    def _event_of(self, optimizer: Any, sample_rate: float) -> MechanismEvent:
+        event = _event_of(optimizer, sample_rate)
+        return event if self.amplified else event.event
 
     def _remember(self, event: MechanismEvent, count: int) -> None:
         if not (isinstance(event, PoissonSampled) and isinstance(event.event, Gaussian)):
@@ -185,7 +192,7 @@ def step_event(data_loader: Any, *, noise_multiplier: float) -> PoissonSampled:
     return _sampled(noise_multiplier, 1 / len(DPDataLoader.from_data_loader(data_loader)))
 
 
-def _event_of(optimizer: Any, sample_rate: float) -> MechanismEvent:
+def _event_of(optimizer: Any, sample_rate: float) -> PoissonSampled:
     """Returns the event of the release that optimizer.step() is about to make."""
     kind = type(optimizer).__name__
     if hasattr(optimizer, "unclipped_num_std") or hasattr(optimizer, "_adjusted_noise_multiplier"):

@@ -13,15 +13,20 @@ the step. With gradient accumulation that is once for all of its batches. When n
 stop after the last one: train() returns as at its end, and the model can be saved. Errors end train() before the step
 runs. Under torch.distributed rank 0 has the session and charges, the others have None, and all ranks continue or stop
 together.
+
+An event that is proved for Poisson batches is refused if the loader draws others: when training begins, before any step.
+Low precision and split parameters get a warning.
 """
 from __future__ import annotations
 
+import warnings
 from typing import Any, Optional
 
 from transformers import TrainerCallback
 
 from ..event_json import EventLike
 from ..session import Session
+from .loaders import check_event, warn_of_low_precision
 from .ranks import on_rank_0
 from .steps import ChargedSteps
 
@@ -31,6 +36,16 @@ class LedgerCallback(TrainerCallback):
 
     def __init__(self, session: Optional[Session], event: EventLike) -> None:
         self._steps = ChargedSteps(session, event)
+        self._event = event
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **others: Any) -> None:
+        check_event(self._event, others.get("train_dataloader"))
+        if others.get("model") is not None:
+            warn_of_low_precision(others["model"].parameters())
+        for option in ("fp16", "bf16", "fsdp", "deepspeed"):
+            if getattr(args, option, None):
+                warnings.warn("TrainingArguments.%s: that your noise and clipping are right with it cannot be seen from "
+                              "here" % option, stacklevel=2)
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **others: Any) -> None:
         on_rank_0(self._steps.charge)

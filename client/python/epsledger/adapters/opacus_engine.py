@@ -1,0 +1,149 @@
+"""Opacus: a PrivacyEngine that charges a session and checks how it is set up before the first step.
+
+    claims = provenance(loader, max_grad_norm=1.0, public_batch_size=256)
+    session = client.open(session="run", budget="people", delta=1e-5, provenance=claims)
+    engine = LedgerEngine(session, public_batch_size=256)          # LedgerEngine(None, ...) on ranks other than 0
+    model, optimizer, loader = engine.make_private(module=..., optimizer=..., data_loader=loader, ...)
+    with engine.accountant.until_exhausted():
+        ...
+
+Tested against Opacus 1.6 on PyTorch 2.15. README.md here has the table of what is detected, charged, warned of and
+refused.
+
+The divisor. Opacus 1.0 to 1.6 divide the noisy sum by int(q * number of records) with loss_reduction="mean": a function
+of the private data. Neighbors under add-or-remove-one can then have different divisors, which no charge covers
+(github.com/meta-pytorch/opacus, issue 819). With public_batch_size=B the engine makes Opacus divide by B instead.
+With loss_reduction="sum" nothing is divided.
+
+Batches that are not Poisson. Opacus claims the sampling rate for make_private(poisson_sampling=False) too. The engine
+charges the Gaussian without sampling instead, which is proved where a record is replaced: the same places of the same
+permutation hold all other records, so one batch differs, in one record. Where a record is added or removed, all later
+batches shift, so the engine refuses.
+"""
+from __future__ import annotations
+
+import math
+import re
+import warnings
+from typing import Any, Dict, Optional, Sequence, Union
+
+import opacus
+
+from ..client import Provenance
+from ..domain import refuse
+from ..names import NormalizerName
+from ..session import Session
+from .loaders import drawing_of, warn_of_low_precision
+from .opacus import LedgerAccountant
+from .ranks import on_rank_0
+
+_PUBLIC = ("PUBLIC_CONSTANT", "EXPECTED_FROM_PUBLIC_COUNT")
+# Versions whose code was read: they divide by int(len(dataset) / len(loader)).
+_FROM_PRIVATE_COUNT = ((1, 0), (1, 6))
+
+
+def provenance(data_loader: Any, *, max_grad_norm: Union[float, Sequence[float]], poisson_sampling: bool = True,
+               loss_reduction: str = "mean", public_batch_size: Optional[float] = None) -> Provenance:
+    """Returns what a run declares that will call LedgerEngine(public_batch_size=...).make_private with the same
+    arguments. `public_batch_size` is a number that was fixed without the data."""
+    bounds = [max_grad_norm] if isinstance(max_grad_norm, (int, float)) else list(max_grad_norm)
+    return Provenance(sampler="POISSON" if poisson_sampling else drawing_of(data_loader).sampler,
+                      clip_norm=math.hypot(*bounds), library="opacus", library_version=opacus.__version__,
+                      normalizer=normalizer_of(loss_reduction, public_batch_size))
+
+
+def normalizer_of(loss_reduction: str, public_batch_size: Optional[float] = None) -> NormalizerName:
+    """Returns what this version of Opacus divides the noisy sum by; NORMALIZER_UNSPECIFIED for one that was not read."""
+    if loss_reduction == "sum" or public_batch_size is not None:
+        return "PUBLIC_CONSTANT"
+    numbers = tuple(map(int, re.findall(r"\d+", opacus.__version__)[:2]))
+    first, last = _FROM_PRIVATE_COUNT
+    return "EXPECTED_FROM_PRIVATE_COUNT" if first <= numbers <= last else "NORMALIZER_UNSPECIFIED"
+
+
+class LedgerEngine(opacus.PrivacyEngine):
+    """A PrivacyEngine whose accountant is a LedgerAccountant of `session`, None on ranks other than 0.
+
+    1. make_private() refuses a setup that the charged event does not describe, before anything is trained.
+    2. It refuses a setup that contradicts what the session's attempt declared.
+
+    public_batch_size  in (0, inf), fixed without the data: what the noisy sum is divided by, over all ranks. None: what
+                       Opacus divides by."""
+
+    def __init__(self, session: Optional[Session], *, public_batch_size: Optional[float] = None, **options: Any) -> None:
+        super().__init__(**options)
+        if public_batch_size is not None and not (0 < public_batch_size < math.inf):
+            refuse("public_batch_size", public_batch_size, "in (0, inf)")
+        self.accountant = LedgerAccountant(session)
+        self._session = session
+        self._public_batch_size = public_batch_size
+
+    def make_private(self, *, module: Any, optimizer: Any, data_loader: Any, poisson_sampling: bool = True,
+                     clipping: str = "flat", loss_reduction: str = "mean", **options: Any) -> Any:
+        """As PrivacyEngine.make_private. ValueError names what is refused and what to do."""
+        told = on_rank_0(self._described)
+        self._check_batches(data_loader, poisson_sampling, told["neighboringRelation"])
+        self._check_declared(told.get("provenance", {}), data_loader, poisson_sampling, loss_reduction)
+        _check_model(module, clipping)
+        made = super().make_private(module=module, optimizer=optimizer, data_loader=data_loader,
+                                    poisson_sampling=poisson_sampling, clipping=clipping,
+                                    loss_reduction=loss_reduction, **options)
+        if self._public_batch_size is not None and loss_reduction == "mean":
+            private = next(part for part in made if hasattr(part, "expected_batch_size"))
+            private.expected_batch_size = self._public_batch_size / getattr(private, "world_size", 1)
+        self.accountant.amplified = poisson_sampling
+        return made
+
+    def _described(self) -> Dict[str, Any]:
+        if self._session is None:
+            refuse("session", None, "the session, on rank 0 and wherever there are no ranks")
+        described: Dict[str, Any] = self._session._connection.call("SessionService/GetSession",
+                                                                   {"name": self._session.name})
+        return described
+
+    def _check_batches(self, loader: Any, poisson_sampling: bool, relation: str) -> None:
+        drawing = drawing_of(loader)
+        if poisson_sampling:
+            if drawing.is_weighted:
+                warnings.warn("Opacus replaces the sampler of the loader: its weights and repetitions have no effect, "
+                              "and every record has the same chance", stacklevel=3)
+            if getattr(loader, "drop_last", False):
+                warnings.warn("Opacus ignores drop_last: a Poisson batch has no last record", stacklevel=3)
+            return
+        if not drawing.once_a_pass:
+            refuse("data_loader", type(getattr(loader, "sampler", loader)).__name__,
+                   "one that draws each record at most once in a pass: with poisson_sampling=False a record may be in "
+                   "a batch several times, and no charge covers that")
+        if relation == "ADD_OR_REMOVE_ONE":
+            refuse("poisson_sampling", False,
+                   "True, or a session for REPLACE_ONE: adding a record to shuffled batches changes all later ones")
+
+    def _check_declared(self, declared: Dict[str, Any], loader: Any, poisson_sampling: bool,
+                        loss_reduction: str) -> None:
+        sampler = declared.get("sampler", "SAMPLER_UNSPECIFIED")
+        drawn = "POISSON" if poisson_sampling else drawing_of(loader).sampler
+        if sampler not in ("SAMPLER_UNSPECIFIED", drawn):
+            refuse("provenance.sampler", sampler, "%s, which make_private draws" % drawn)
+        normalizer = declared.get("normalizer", "NORMALIZER_UNSPECIFIED")
+        actual = normalizer_of(loss_reduction, self._public_batch_size)
+        if normalizer in _PUBLIC and actual not in _PUBLIC:
+            refuse("provenance.normalizer", normalizer,
+                   "LedgerEngine(public_batch_size=...): without it this Opacus divides by %s" % actual)
+
+
+def _check_model(module: Any, clipping: str) -> None:
+    if clipping == "adaptive":
+        refuse("clipping", clipping, '"flat" or "per_layer": the bound of adaptive clipping follows from the number of '
+                                     "records in the batch, to which Opacus adds no noise")
+    parameters = list(module.parameters())
+    if any(type(p).__name__ == "DTensor" for p in parameters) and not _is_sharded_data_parallel(module):
+        refuse("module", "one with parameters that are split over ranks (tensor parallelism)",
+               "one whose ranks hold whole parameters, or FSDP: every rank would charge, or none")
+    if _is_sharded_data_parallel(module):
+        warnings.warn("FSDP: each rank draws the noise of its shard; that these make one Gaussian was not tested here",
+                      stacklevel=3)
+    warn_of_low_precision(parameters)
+
+
+def _is_sharded_data_parallel(module: Any) -> bool:
+    return any("FSDP" in kind.__name__ or kind.__name__ == "FullyShardedDataParallel" for kind in type(module).__mro__)

@@ -92,6 +92,42 @@ TEST_F(Statements, SayWhoseTheyAre) {
   EXPECT_NE(ToText(other), ToText(statement));
 }
 
+// Before an attempt says what it divides by, and after.
+TEST_F(Statements, NameTheDivisorUnderWhatIsNotCoveredUnlessItIsPublic) {
+  const std::string about = "The number that noisy sums were divided by: ";
+  const auto not_covered = [](const Statement& statement) {
+    const std::string text = ToText(statement);
+    const size_t from = text.find("Not covered\n");
+    return text.substr(from, text.find("\nLedger\n") - from);
+  };
+  for (const char* session : {"", "s"}) {
+    const Statement before = Make(session);
+    EXPECT_THAT(not_covered(before), HasSubstr(about + "clients did not say"));
+    EXPECT_THAT(ToHtml(before), HasSubstr(about + "clients did not say"));
+    EXPECT_THAT(ToJson(before), HasSubstr("\"normalizers\":[\"\"]"));
+  }
+  const std::vector<std::pair<core::Normalizer, std::string>> declared = {
+      {core::Normalizer::kPublicConstant, ""},
+      {core::Normalizer::kExpectedFromPublicCount, ""},
+      {core::Normalizer::kExpectedFromPrivateCount, "computed from the number of records"},
+      {core::Normalizer::kSampledBatchSize, "in the batch that was drawn"}};
+  for (const auto& [normalizer, words] : declared) {
+    Facts facts = *ReadFacts(harness_.ledger, "b", "s", 1e-5);
+    facts.normalizers = {normalizer};
+    const Statement after = *Compose(facts, 1e-5, "", "", [] { return false; });
+    EXPECT_THAT(ToText(after), HasSubstr(core::Name(normalizer)));
+    EXPECT_THAT(not_covered(after), words.empty() ? Not(HasSubstr(about)) : HasSubstr(words));
+  }
+  // Data sets that differ in one replaced record have the same number of records, but not batches
+  // of the same records.
+  Facts facts = *ReadFacts(harness_.ledger, "b", "s", 1e-5);
+  facts.relation = accounting::NeighboringRelation::kReplaceOne;
+  facts.normalizers = {core::Normalizer::kExpectedFromPrivateCount};
+  EXPECT_THAT(NotCovered(facts), testing::Not(testing::Contains(HasSubstr(about))));
+  facts.normalizers = {core::Normalizer::kSampledBatchSize};
+  EXPECT_THAT(NotCovered(facts), testing::Contains(HasSubstr(about)));
+}
+
 // However much was charged, a statement is a document that can be read.
 TEST_F(Statements, SayHowMuchElseThereIsOfALongHistory) {
   Facts facts = *ReadFacts(harness_.ledger, "b", "s", 1e-5);

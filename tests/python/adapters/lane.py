@@ -18,7 +18,8 @@ SECONDS_FOR_A_FILE = 600
 # The distributions whose versions say what a test ran against.
 LIBRARIES = {"dp_accounting_test.py": ["dp-accounting"], "flower_test.py": ["flwr"],
              "jax_privacy_test.py": ["jax-privacy", "jax"], "keras_test.py": ["keras", "jax", "jax-privacy"],
-             "lightning_test.py": ["lightning", "torch"], "opacus_test.py": ["opacus", "torch"],
+             "lightning_test.py": ["lightning", "torch"], "opacus_engine_test.py": ["opacus", "torch"],
+             "opacus_test.py": ["opacus", "torch"],
              "trackers_test.py": ["mlflow-skinny", "wandb"], "transformers_test.py": ["transformers", "torch"]}
 VERSIONS = """
 import importlib.metadata, sys

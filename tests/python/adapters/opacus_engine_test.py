@@ -1,0 +1,222 @@
+"""What LedgerEngine detects, charges, warns of and refuses: the column of Opacus in the adapters' README.
+
+Needs torch and opacus; skipped by name without."""
+import os
+import sys
+import unittest
+import warnings
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
+
+import epsledger
+from epsledger import events as e
+from killable_ledger import BUILD
+from ledger_case import LedgerCase
+
+try:
+    import opacus
+    import torch
+    from opacus.utils.batch_memory_manager import BatchMemoryManager
+    from torch.utils.data import DataLoader, RandomSampler, TensorDataset, WeightedRandomSampler
+
+    from epsledger.adapters.loaders import drawing_of
+    from epsledger.adapters.opacus_engine import LedgerEngine, normalizer_of, provenance
+except ImportError as missing:
+    MISSING = str(missing)
+else:
+    MISSING = "" if BUILD else "EPSLEDGER_BUILD names no build folder with server/epsledgerd"
+
+RECORDS, BATCH, NOISE = 60, 7, 1.5
+GAUSSIAN = e.Gaussian(noise_multiplier=NOISE)
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Engine(LedgerCase):
+    @classmethod
+    def setUpClass(cls):
+        torch.set_num_threads(1)
+        super().setUpClass()
+
+    def open(self, relation="ADD_OR_REMOVE_ONE", **options):
+        name = "budget-%d" % next(self._numbers)
+        self.client.create_budget(name=name, cap=epsledger.Cap.renyi(order=8, divergence=1e3), privacy_unit="person",
+                                  neighboring_relation=relation)
+        return self.client.open(session="run", budget=name, delta=1e-5, neighboring_relation=relation, **options)
+
+    def loader(self, **options):
+        data = TensorDataset(torch.randn(RECORDS, 5), torch.zeros(RECORDS, dtype=torch.long))
+        return DataLoader(data, batch_size=BATCH, **options)
+
+    def make(self, session, loader=None, *, model=None, public_batch_size=None, **options):
+        """(model, optimizer, loader) and what was warned of."""
+        model = model or torch.nn.Linear(5, 2)
+        engine = LedgerEngine(session, public_batch_size=public_batch_size)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            made = engine.make_private(module=model, optimizer=torch.optim.SGD(model.parameters(), lr=0.1),
+                                       data_loader=loader or self.loader(shuffle=True), noise_multiplier=NOISE,
+                                       **{"max_grad_norm": 1.0, **options})
+        return made, " | ".join(str(warning.message) for warning in said)
+
+    def train(self, made, steps=3):
+        model, optimizer, loader = made
+        done = 0
+        while done < steps:
+            for features, labels in loader:
+                optimizer.zero_grad()
+                torch.nn.functional.cross_entropy(model(features), labels).backward()
+                optimizer.step()
+                done += 1
+                if done == steps:
+                    break
+
+    def charged(self, session):
+        return [(counted.event, counted.count) for counted in session.history()]
+
+    def test_poisson_batches_are_charged_as_what_is_drawn(self):
+        session = self.open()
+        made, _ = self.make(session)
+        self.train(made)
+        rate = 1 / len(made[2])
+        self.assertEqual(drawing_of(made[2]).sampler, "POISSON")
+        self.assertEqual(self.charged(session), [(e.PoissonSampled(sampling_probability=rate, event=GAUSSIAN), 3)])
+
+    def test_shuffled_batches_are_charged_without_sampling_where_one_record_is_replaced(self):
+        for relation in ("REPLACE_ONE", "REPLACE_SPECIAL"):
+            session = self.open(relation)
+            made, _ = self.make(session, poisson_sampling=False)
+            self.train(made)
+            self.assertEqual(self.charged(session), [(GAUSSIAN, 3)])
+
+    def test_shuffled_batches_are_refused_where_one_record_is_added_or_removed(self):
+        with self.assertRaisesRegex(ValueError, "poisson_sampling: got False, want True, or a session for REPLACE_ONE"):
+            self.make(self.open(), poisson_sampling=False)
+
+    def test_weights_are_dropped_with_a_warning_and_the_rate_is_what_is_drawn(self):
+        session = self.open()
+        weighted = self.loader(sampler=WeightedRandomSampler([1.0] * (RECORDS - 1) + [9.0], num_samples=2 * RECORDS))
+        made, said = self.make(session, weighted)
+        self.assertIn("its weights and repetitions have no effect", said)
+        self.train(made)
+        rate = 1 / len(made[2])
+        self.assertEqual(made[2].batch_sampler.sample_rate, rate)
+        self.assertEqual(made[2].batch_sampler.num_samples, RECORDS)
+        self.assertEqual(self.charged(session), [(e.PoissonSampled(sampling_probability=rate, event=GAUSSIAN), 3)])
+
+    def test_samplers_that_repeat_records_are_refused_without_poisson_batches(self):
+        for sampler in (WeightedRandomSampler([1.0] * RECORDS, num_samples=RECORDS),
+                        RandomSampler(range(RECORDS), replacement=True),
+                        RandomSampler(range(RECORDS), num_samples=2 * RECORDS)):
+            with self.assertRaisesRegex(ValueError, "data_loader: got .*RandomSampler.*at most once in a pass"):
+                self.make(self.open("REPLACE_ONE"), self.loader(sampler=sampler), poisson_sampling=False)
+
+    def test_drop_last_is_said_to_have_no_effect(self):
+        _, said = self.make(self.open(), self.loader(shuffle=True, drop_last=True))
+        self.assertIn("Opacus ignores drop_last", said)
+        session = self.open("REPLACE_ONE")
+        made, _ = self.make(session, self.loader(shuffle=True, drop_last=True), poisson_sampling=False)
+        self.train(made)
+        self.assertEqual(self.charged(session), [(GAUSSIAN, 3)])
+
+    def test_accumulated_gradients_are_refused_and_physical_batches_are_one(self):
+        session = self.open("REPLACE_ONE")
+        (model, optimizer, loader), _ = self.make(session, poisson_sampling=False)
+        with self.assertRaisesRegex(ValueError, "accumulated_iterations: got 2"):
+            for batch, (features, labels) in enumerate(loader):
+                torch.nn.functional.cross_entropy(model(features), labels).backward()
+                if batch == 1:
+                    optimizer.step()
+        self.assertEqual(self.charged(session), [])
+        session = self.open()
+        (model, optimizer, loader), _ = self.make(session)
+        with BatchMemoryManager(data_loader=loader, max_physical_batch_size=2, optimizer=optimizer) as small:
+            for features, labels in small:
+                optimizer.zero_grad()
+                torch.nn.functional.cross_entropy(model(features), labels).backward()
+                optimizer.step()
+        self.assertEqual(sum(count for _, count in self.charged(session)), len(loader))
+
+    def test_per_layer_clipping_is_charged_for_the_norm_of_all_bounds(self):
+        session = self.open()
+        made, _ = self.make(session, clipping="per_layer", max_grad_norm=[3.0, 4.0])
+        self.assertEqual(made[1].max_grad_norm, 5.0)  # what the noise is scaled by
+        self.assertEqual(provenance(self.loader(), max_grad_norm=[3.0, 4.0]).clip_norm, 5.0)
+        self.train(made)
+        self.assertEqual([event.event for event, _ in self.charged(session)], [GAUSSIAN])
+
+    def test_adaptive_clipping_is_refused(self):
+        with self.assertRaisesRegex(ValueError, "clipping: got 'adaptive'"):
+            self.make(self.open(), clipping="adaptive", target_unclipped_quantile=0.5, clipbound_learning_rate=0.2,
+                      max_clipbound=2.0, min_clipbound=0.1, unclipped_num_std=3.0)
+
+    def test_low_precision_is_warned_of(self):
+        _, said = self.make(self.open(), model=torch.nn.Linear(5, 2).to(torch.bfloat16))
+        self.assertIn("parameters are torch.bfloat16", said)
+        _, said = self.make(self.open())
+        self.assertNotIn("parameters are", said)
+
+    def test_split_parameters(self):
+        torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
+        self.addCleanup(torch.distributed.destroy_process_group)
+        from torch.distributed.device_mesh import init_device_mesh
+        from torch.distributed.fsdp import fully_shard
+        from torch.distributed.tensor.parallel import ColwiseParallel, parallelize_module
+        mesh = init_device_mesh("cpu", (1,))
+        split = parallelize_module(torch.nn.Linear(5, 2), mesh, ColwiseParallel())
+        with self.assertRaisesRegex(ValueError, "module: got one with parameters that are split over ranks"):
+            self.make(self.open(), model=split)
+        sharded = fully_shard(torch.nn.Linear(5, 2), mesh=mesh)
+        made, said = None, ""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                engine = LedgerEngine(self.open())
+                engine.make_private(module=sharded, optimizer=torch.optim.SGD(sharded.parameters(), lr=0.1),
+                                    data_loader=self.loader(), noise_multiplier=NOISE, max_grad_norm=1.0,
+                                    grad_sample_mode="ghost_fsdp", criterion=torch.nn.CrossEntropyLoss())
+            finally:
+                said = " | ".join(str(warning.message) for warning in caught)
+        self.assertIn("FSDP: each rank draws the noise of its shard", said)
+
+    def test_the_divisor_is_the_one_that_is_said(self):
+        made, _ = self.make(self.open())
+        # Opacus computes it from the number of records: this is what is called private.
+        self.assertEqual(made[1].expected_batch_size, int(RECORDS / len(made[2])))
+        self.assertEqual(normalizer_of("mean"), "EXPECTED_FROM_PRIVATE_COUNT")
+        self.assertEqual(normalizer_of("sum"), "PUBLIC_CONSTANT")
+        made, _ = self.make(self.open(), public_batch_size=8)
+        self.assertEqual(made[1].expected_batch_size, 8)
+        self.assertEqual(provenance(self.loader(), max_grad_norm=1.0, public_batch_size=8).normalizer, "PUBLIC_CONSTANT")
+        for wrong in (0, -1, float("inf"), float("nan")):
+            with self.assertRaisesRegex(ValueError, "public_batch_size"):
+                LedgerEngine(None, public_batch_size=wrong)
+
+    def test_the_noisy_sum_is_divided_by_the_public_number(self):
+        """With gradients of 0 what is left is the noise over the divisor: its size tells the divisor."""
+        torch.manual_seed(1)
+        model = torch.nn.Linear(1, 1000, bias=False)
+        made, _ = self.make(self.open(), DataLoader(TensorDataset(torch.zeros(RECORDS, 1)), batch_size=BATCH),
+                            model=model, public_batch_size=500, max_grad_norm=1.0)
+        model, optimizer, loader = made
+        for features, in loader:
+            (model(features) * 0).sum().backward()
+            optimizer.step()
+            break
+        spread = optimizer.params[0].grad.std().item() * 500
+        self.assertLess(abs(spread - NOISE), 6 * NOISE / (2 * 1000) ** 0.5)  # six standard errors
+
+    def test_what_was_declared_must_be_what_is_done(self):
+        claims = provenance(self.loader(), max_grad_norm=1.0, public_batch_size=8)
+        self.assertEqual((claims.sampler, claims.library, claims.library_version),
+                         ("POISSON", "opacus", opacus.__version__))
+        with self.assertRaisesRegex(ValueError, "provenance.normalizer: got 'PUBLIC_CONSTANT'"):
+            self.make(self.open(provenance=claims))
+        self.make(self.open(provenance=claims), public_batch_size=8)
+        shuffled = epsledger.Provenance(sampler="SHUFFLED")
+        with self.assertRaisesRegex(ValueError, "provenance.sampler: got 'SHUFFLED', want POISSON"):
+            self.make(self.open(provenance=shuffled))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -41,6 +41,16 @@ class _Bytes:
                 return [self.read(inner) for _ in range(self.number(4))]
             if kind == "maybe":
                 return self.read(inner) if self.number(1) else None
+            if kind == "policy":  # 2: with the fields of a later release in front
+                mark = self.number(1)
+                later = self.read({"normalizers": ("many", "byte"), "known_faults": "byte"}) if mark == 2 else {}
+                return {**later, **self.read(inner)} if mark else None
+            if kind == "sampler":  # 2 and the normalizer stand in front if one was declared
+                mark = self.number(1)
+                if mark == 2:
+                    self.number(1)
+                    mark = self.number(1)
+                return self.read(inner) if mark else None
             return self.read_one_of(inner)
         if shape == "byte":
             return self.number(1)
@@ -82,7 +92,7 @@ _FILTER = {"rule": "byte", "cells": ("many", _CELL), "theorem": "text"}
 _LABELS = ("many", {"key": "text", "value": "text"})
 _BUDGET = {"id": "text", "parent": "text", "cap": _CAP, "relation": "byte", "unit": "text",
            "partition": ("maybe", "text"),
-           "policy": ("maybe", {"samplers": ("many", "byte"), "required": "byte"}),
+           "policy": ("policy", {"samplers": ("many", "byte"), "required": "byte"}),
            "display_name": "text", "labels": _LABELS, "alerts": ("many", "double")}
 _SESSION = {"budget": "text", "id": "text", "mode": "byte", "relation": "byte", "own_cap": ("maybe", _CAP),
             "plan": ("many", {"event": "event", "count": "integer"}), "plan_delta": "double", "display_name": "text",
@@ -98,7 +108,7 @@ _ENTRIES = {
     2: ("SessionCreated", {"spec": _SESSION, **_OF_SESSION, "own_filter": ("maybe", _FILTER),
                            "plan_charge": ("maybe", {"epsilon": "double", "theorem": "text", "costs": _COSTS})}),
     3: ("SessionRefused", {"spec": _SESSION, "refusal": _REFUSAL}),
-    4: ("AttemptOpened", {**_OF_SESSION, "attempt": "integer", "client": "text", "sampler": ("maybe", "byte"),
+    4: ("AttemptOpened", {**_OF_SESSION, "attempt": "integer", "client": "text", "sampler": ("sampler", "byte"),
                           "clip_norm": "double", "library": "text", "library_version": "text"}),
     5: ("EventPriced", {**_OF_SESSION, "event_index": "integer", "event": "event", "unit_costs": _COSTS}),
     6: ("ChargeDecided", {**_OF_SESSION, "attempt": "integer", "id": "text", "event_index": "integer",

@@ -368,8 +368,13 @@ std::vector<GlossaryEntry> Words() {
        "nothing.",
        "", ""},
       {kTerm, "policy",
-       "What attempts must declare for their claims to be charged: samplers, provenance.",
+       "What attempts must declare for their claims to be charged: samplers, provenance, divisors.",
        "`policy get` shows it.", ""},
+      {kTerm, "normalizer",
+       "The number that a noisy sum is divided by. If it depends on the data, neighboring data "
+       "sets "
+       "can have different ones, which no charge covers.",
+       "Divide by a number that was fixed without the data, and declare it with --normalizer.", ""},
       {kTerm, "supersede",
        "Replacing a budget by one with another cap that starts with everything spent so far. The "
        "guarantee of the old one is void.",

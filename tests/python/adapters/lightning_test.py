@@ -40,6 +40,8 @@ except ImportError as missing:
 else:
     MISSING = "" if BUILD else "EPSLEDGER_BUILD names no build folder with server/epsledgerd"
 
+POISSON = epsledger.events.PoissonSampled(sampling_probability=0.1, event=STEP)
+
 
 @unittest.skipIf(MISSING, MISSING)
 class Trainer(LedgerCase):
@@ -49,12 +51,12 @@ class Trainer(LedgerCase):
         self.enterContext(warnings.catch_warnings())
         warnings.simplefilter("ignore")
 
-    def fit(self, session, module, **options):
+    def fit(self, session, module, event=STEP, loader=None, **options):
         trainer = pl.Trainer(max_epochs=2, accelerator="cpu", logger=False, enable_checkpointing=False,
                              enable_progress_bar=False, enable_model_summary=False,
-                             callbacks=[LedgerCallback(session, STEP)], **options)
+                             callbacks=[LedgerCallback(session, event)], **options)
         module.charged = lambda: self.accepted_uses(session)
-        trainer.fit(module, torch.utils.data.DataLoader(torch.ones(24, 3), batch_size=2))
+        trainer.fit(module, loader or torch.utils.data.DataLoader(torch.ones(24, 3), batch_size=2))
         return trainer
 
     def test_stops_after_the_last_step_that_fits(self):
@@ -70,6 +72,23 @@ class Trainer(LedgerCase):
         trainer = self.fit(session, Module(), accumulate_grad_batches=3, max_steps=2)
         self.assertEqual(trainer.global_step, 2)
         self.assertEqual(self.accepted_uses(session), 2)
+
+    def test_an_event_for_poisson_batches_is_refused_where_others_are_drawn(self):
+        data = torch.ones(24, 3)
+        weighted = torch.utils.data.WeightedRandomSampler([1.0] * 24, 24)
+        for options in ({"shuffle": True}, {"shuffle": True, "drop_last": True}, {"sampler": weighted}, {}):
+            session = self.new_session()
+            with self.assertRaisesRegex(ValueError, "event: got .*the event without sampling, or a loader that draws"):
+                self.fit(session, Module(), POISSON, torch.utils.data.DataLoader(data, batch_size=2, **options))
+            self.assertEqual(self.accepted_uses(session), 0)
+
+    def test_low_precision_is_warned_of(self):
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            self.fit(self.new_session(), Module(), precision="bf16-true", max_steps=1)
+        text = " | ".join(str(warning.message) for warning in said)
+        self.assertIn("parameters are torch.bfloat16", text)
+        self.assertIn("Trainer(precision='bf16-true')", text)
 
     def test_a_refused_step_is_not_run(self):
         session, module = self.new_session(), Module()

@@ -153,6 +153,7 @@ class RandomHistory {
     if (what < 9) return NewSession();
     if (what < 14) {
       Provenance provenance;
+      if (OneIn(3)) provenance.normalizer = Normalizer::kSampledBatchSize;
       if (OneIn(2)) provenance.sampler = OneIn(4) ? Sampler::kShuffled : Sampler::kPoisson;
       return OpenAttempt{AnySession(), "", provenance};
     }

@@ -43,6 +43,7 @@ class Player:
     def __init__(self, server, driver):
         self._server = server
         self._driver = driver
+        self._keys = set()  # (attempt, key) of every charge so far
 
     def play(self, number, exchange):
         """Returns the differences of one exchange."""
@@ -73,10 +74,13 @@ class Player:
         script = self._server.script = Script(name, step.get("server", []), key)
         got = self._driver.ask(command)
         wrong = script.end()
-        if key is None and script.key is not None and script.key in keys:
-            wrong.append("the key %s was used before" % script.key)
         keys.append(script.key)
         asked = next(((method, request) for method, request in script.seen if method in CHARGING), None)
+        if asked is not None and key is None:
+            whole = (asked[1]["attempt"], script.key)
+            if whole in self._keys:
+                wrong.append("the key %s of %s was used before" % (whole[1], whole[0]))
+            self._keys.add(whole)
         wanted = dict(step["verdict"])
         implied, elsewhere = {}, wanted.pop("elsewhere", False)
         if asked is not None:

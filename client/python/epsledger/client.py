@@ -292,6 +292,9 @@ class Client:
         if number < 1 or attempt != "%s/attempts/%d" % (name, number):
             raise call_failed("INTERNAL", "the server opened the attempt %r number %d of %s: these do not fit together"
                               % (attempt, number, name))
+        wrong = self._connection.seen_heads.contradiction(name, answer, request.get("lastSeenHead"))
+        if wrong is not None:
+            raise call_failed("DATA_LOSS", wrong)
         self._connection.seen_heads.remember(name, answer)
         return attempt
 

@@ -67,6 +67,8 @@ class GrpcTransport(SurvivesFork):
             answer = bound(message, timeout=max(deadline - time.monotonic(), 0), metadata=self._metadata)
         except self._grpc.RpcError as error:
             raise self._failure(error) from None
+        if answer is None:
+            raise RpcError("INTERNAL", "the answer is OK and has no message")
         return self._messages.to_json(answer)
 
     def watch(self, resource: str, after: int, timeout: float) -> Generator[Json, None, None]:

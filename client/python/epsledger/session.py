@@ -115,6 +115,8 @@ class Session(OwnedByProcess):
         as_json = next((event for event, _ in given if isinstance(event, Mapping)), None)
         with self._unknown_if_interrupted(items), callers_words({"items": "uses"}, event=as_json):
             charges = batch_until_definite(self._connection, request)
+            for charge, item in zip(charges, items):
+                self._check_head(charge, item["chargeId"], request.get("lastSeenHead"))
         self._connection.seen_heads.remember(self.name, charges[-1])
         return tuple(self._permit(charge, item) for charge, item in zip(charges, items))
 
@@ -128,7 +130,7 @@ class Session(OwnedByProcess):
         if count == 0:
             raise invalid("charge_id", charge_id, "one of unknown_charges")
         try:
-            return self._charge_with_id(charge_id, event, count)
+            return self._charge_with_id(charge_id, event, count, is_new=False)
         except CallFailed as error:
             # No try of this round reached a decision, and one of an earlier round may have committed.
             with self._lock:
@@ -189,6 +191,7 @@ class Session(OwnedByProcess):
         try:
             with callers_words(event=event):
                 answer = lease_until_definite(self._connection, request)
+            self._check_head(answer, request["leaseId"], request.get("lastSeenHead"))
         except BudgetExhausted as refusal:
             self._exhausted = refusal
             raise
@@ -303,13 +306,14 @@ class Session(OwnedByProcess):
             ", %d of unknown outcome" % len(self._unknown) if self._unknown else "",
             ", closed" if self._closed else ", exhausted" if self._exhausted else "")
 
-    def _charge_with_id(self, charge_id: str, event: Json, count: int) -> Permit:
+    def _charge_with_id(self, charge_id: str, event: Json, count: int, *, is_new: bool = True) -> Permit:
         item: Json = {"chargeId": charge_id, "event": event, "count": count_json(count)}
         request: Json = {"attempt": self.attempt, **item}
         self._check_open()
         self._connection.seen_heads.add_to(request, self.name)
         with self._unknown_if_interrupted([item]):
             charge = charge_until_definite(self._connection, request)
+            self._check_head(charge, charge_id, request.get("lastSeenHead") if is_new else None)
         self._connection.seen_heads.remember(self.name, charge)
         return self._permit(charge, item)
 
@@ -327,6 +331,11 @@ class Session(OwnedByProcess):
                 for item in items:
                     self._unknown[item["chargeId"]] = (item["event"], int(item["count"]))
             raise
+
+    def _check_head(self, answer: Json, charge_id: str, sent: Optional[Json]) -> None:
+        wrong = self._connection.seen_heads.contradiction(self.name, answer, sent)
+        if wrong is not None:
+            raise OutcomeUnknown(charge_id, "DATA_LOSS", wrong, "answered")
 
     def _permit(self, charge: Json, item: Json) -> Permit:
         count = int(item["count"])

@@ -1,4 +1,4 @@
-"""conformance.py [--only TEXT] [--set FILE] DRIVER [ARGUMENT ...]
+"""conformance.py [--only TEXT] [--set FILE] [--names] DRIVER [ARGUMENT ...]
 
 Plays the conformance set against one client. DRIVER is a program that moves the client: it reads one command a line as
 JSON from standard input and writes one verdict a line to standard output (README.md says which). Prints every
@@ -117,6 +117,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="only exchanges with this text in their name")
     parser.add_argument("--set", default=str(SET), help="the file of exchanges")
+    parser.add_argument("--names", action="store_true", help="print the name of each exchange before it is played")
     parser.add_argument("driver", nargs=argparse.REMAINDER, help="the program and its arguments")
     options = parser.parse_args()
     if not options.driver:
@@ -129,6 +130,8 @@ def main():
     try:
         player = Player(server, driver)
         for number, exchange in chosen:
+            if options.names:
+                print(exchange["name"], flush=True)
             wrong = player.play(number, exchange)
             failed += bool(wrong)
             for one in wrong:

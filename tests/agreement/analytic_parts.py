@@ -6,7 +6,7 @@ from fractions import Fraction
 import exact_laws as laws
 import noise_laws
 from parts import Part, any_delta, any_epsilon, binomial, log_uniform, whole_numbers
-from noise_parts import _gaussian_at
+from noise_parts import gaussian_at
 from promise_parts import approximate, pure
 
 
@@ -25,11 +25,11 @@ def permute_and_flip(draw, setting):
     count = draw.randint(2, 4)
     scores = [Fraction(draw.randint(-6, 6)) for _ in range(count)]
     moved = [x + draw.choice([-1, 0, 1, 1]) * setting.group for x in scores]
-    pair = zip(*(_flipped(at, Fraction(epsilon) / 2) for at in (scores, moved)))
+    pair = zip(*(permuted_and_flipped(at, Fraction(epsilon) / 2) for at in (scores, moved)))
     return Part({"permuteAndFlip": {"epsilon": epsilon}}, laws.merged(pair), False)
 
 
-def _flipped(scores, rate):
+def permuted_and_flipped(scores, rate):
     """The first index, in random order, whose coin with probability e^(rate (score - largest)) shows heads."""
     largest = max(scores)
     heads = [laws.exp(rate * (x - largest)) for x in scores]
@@ -58,7 +58,7 @@ def noisy_max(draw, setting):
     moved = [x + change for x, change in zip(scores, _changes(draw, setting, monotonic, count))]
     rate = 1 / Fraction(scale)
     law = {"LAPLACE": lambda at: laws.noisy_max_of_two("LAPLACE", at[0] - at[1], scale),
-           "EXPONENTIAL": lambda at: _flipped(at, rate), "GUMBEL": lambda at: _softmax(at, rate)}[noise]
+           "EXPONENTIAL": lambda at: permuted_and_flipped(at, rate), "GUMBEL": lambda at: _softmax(at, rate)}[noise]
     event = {"reportNoisyMax": {"noise": noise, "noiseMultiplier": scale, "monotonic": monotonic}}
     return Part(event, laws.merged(zip(law(moved), law(scores))), False)
 
@@ -138,7 +138,7 @@ def shuffled(draw, setting):
 # --- The sparse vector technique. -----------------------------------------------------------------------
 
 
-def _above(threshold, query, cutoff, answers):
+def law_of_answers(threshold, query, cutoff, answers):
     """{answers: probability} of queries with true answers relative to the threshold; both scales are fractions.
 
     Given the noise x of the threshold the answers are independent. Between the places where an exponent changes its sign
@@ -207,7 +207,7 @@ def above_threshold(draw, setting):
     if draw.random() < 0.5:
         answers = [answers[0]] * (count - 1) + [answers[-1]]
     moved = [x + change for x, change in zip(answers, _changes(draw, setting, monotonic, count))]
-    laws_of = [_above(threshold, query, cutoff, at) for at in (moved, answers)]
+    laws_of = [law_of_answers(threshold, query, cutoff, at) for at in (moved, answers)]
     pair = laws.merged((max(laws_of[0][said], 0), max(laws_of[1][said], 0)) for said in laws_of[1])
     event = {"aboveThreshold": {"thresholdNoiseMultiplier": float(threshold), "queryNoiseMultiplier": float(query),
                                 "cutoff": str(cutoff), "monotonic": monotonic}}
@@ -278,4 +278,4 @@ def matrix_mechanism(draw, setting):
     scale = log_uniform(draw, 0.5, 3) * max(sensitivity, 0.1)
     event = {"matrixMechanism": {"noiseMultiplier": scale, "steps": str(steps), "maxParticipations": str(most),
                                  "minSeparation": str(separation), **fields}}
-    return _gaussian_at(draw, setting, event, sensitivity / scale)
+    return gaussian_at(draw, setting, event, sensitivity / scale)

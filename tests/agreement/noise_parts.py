@@ -57,7 +57,7 @@ def one_release(draw, setting):
 
 
 def without_noise(draw, setting):
-    event = draw.choice([{"nonPrivate": {}}, {"gaussian": {"noiseMultiplier": 0}}, {"laplace": {"noiseMultiplier": 0}},
+    event = draw.choice([{"nonPrivate": {}}, {"nonPrivate": {}}, {"gaussian": {"noiseMultiplier": 0}}, {"laplace": {"noiseMultiplier": 0}},
                          {"discreteGaussian": {"sigma": 0, "sensitivity": "1"}}])
     return Part(event, [(Fraction(1), Fraction(0)), (Fraction(0), Fraction(1))], True)
 
@@ -142,7 +142,7 @@ def sampled_with_replacement(draw, setting):
                      with_other if keeps_place else [(1, m * each * unit)])
 
 
-def _gaussian_at(draw, setting, event, distance):
+def gaussian_at(draw, setting, event, distance):
     """Gaussian noise around two places, `distance` deviations apart for one record that is added."""
     place = Fraction(distance) * setting.contribution * setting.group
     return _released(draw, setting, event, noise_laws.Gaussian(), [(1, place)], [(1, -place)], [(1, Fraction(0))])
@@ -152,7 +152,7 @@ def tree_aggregation(draw, setting):
     """The first leaf is in the blocks of every length up to the number of leaves."""
     steps, scale = draw.randint(1, 70), log_uniform(draw, 2, 20)
     event = {"treeAggregation": {"noiseMultiplier": scale, "stepCount": str(steps)}}
-    return _gaussian_at(draw, setting, event, math.sqrt(steps.bit_length()) / scale * (1 - 1e-15))
+    return gaussian_at(draw, setting, event, math.sqrt(steps.bit_length()) / scale * (1 - 1e-15))
 
 
 def banded(draw, setting):

@@ -34,7 +34,7 @@ ALONE = {noise.banded: "ADD_OR_REMOVE_ONE", noise.allocated: "ADD_OR_REMOVE_ONE"
 def _part(draw, setting):
     while True:
         chosen = draw.choice(STATED if setting.stated_for_replacement else PARTS)
-        if chosen in RARE and draw.random() < 0.8 or setting.group > 1 and chosen in ONE_UNIT:
+        if chosen in RARE and draw.random() < 0.5 or setting.group > 1 and chosen in ONE_UNIT:
             continue
         if setting.relation == "REPLACE_ONE" and chosen in ALONE:
             continue

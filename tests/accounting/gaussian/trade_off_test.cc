@@ -43,11 +43,22 @@ TEST(GaussianTradeOff, AnswersTheSpecialValues) {
   EXPECT_EQ(GaussianTradeOff({1, 1}, 0).lower, 1);
   EXPECT_EQ(GaussianTradeOff({1, 1}, 0).upper, 1);
   EXPECT_EQ(GaussianTradeOff({1, 1}, 1).upper, 0);
-  EXPECT_EQ(GaussianTradeOff({0, 0}, 0.3).lower, 0.7);
+  EXPECT_DOUBLE_EQ(GaussianTradeOff({0, 0}, 0.3).lower, 0.7);
   EXPECT_EQ(GaussianTradeOff({kInfinity, kInfinity}, 0.3).upper, 0);
   EXPECT_EQ(GaussianTradeOff({1, 1}, std::nan("")).lower, 0);
   EXPECT_EQ(GaussianTradeOff({1, 1}, std::nan("")).upper, 1);
   EXPECT_GT(GaussianTradeOff({1, 1}, 5e-324).lower, 0.999);
+}
+
+// 1 - alpha is not a double for small alpha: the nearest one may be above it.
+TEST(GaussianTradeOff, OfNothingBracketsTheDiagonal) {
+  for (const double alpha : {0x1p-1074, 1e-300, 1e-17, 0.002365653514321619, 0.03656052404252501,
+                             0.1, 0.3, 0.5, 0.7, 0x1.fffffffffffffp-1}) {
+    const Bounds f = GaussianTradeOff({0, 0}, alpha);
+    EXPECT_TRUE(Real(f.lower) <= Real(1) - alpha) << alpha;
+    EXPECT_TRUE(Real(1) - alpha <= Real(f.upper)) << alpha;
+    EXPECT_GE(1 - f.lower, alpha) << alpha;
+  }
 }
 
 TEST(GaussianTradeOff, IsItsOwnInverseDecreasingAndBelowTheDiagonal) {

@@ -16,6 +16,7 @@
 #include "accounting/pld/directed_composition.h"
 #include "accounting/profile/gaussian_profile.h"
 #include "accounting/profile/profiles_of.h"
+#include "accounting/profile/several_releases.h"
 #include "accounting/renyi/conversion.h"
 #include "accounting/renyi/divergences.h"
 #include "accounting/trade_off/gaussian_summary.h"
@@ -328,8 +329,15 @@ absl::StatusOr<std::unique_ptr<Composition>> ComposeByPld(const std::vector<Use>
   std::optional<Bounds> mu;
   bool two_sided = IsOpenedExactly(uses);
   const MechanismEvent* before = nullptr;
-  const std::vector<Use> opened = options.group_size == 1 ? OpenRandomAllocations(uses) : uses;
+  std::vector<Use> opened = options.group_size == 1 ? OpenRandomAllocations(uses) : uses;
   int allocations = 0;
+  if (options.group_size == 1) {
+    if (const auto whole = ComposedFinitePairs(opened, setting)) {
+      remove.push_back({whole->remove, 1});
+      add.push_back({whole->add, 1});
+      opened.clear();
+    }
+  }
   for (const Use& use : opened) {
     if (ComposeGaussianMu({use}, setting).ok()) {
       gaussians.push_back(use);

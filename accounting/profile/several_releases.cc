@@ -14,7 +14,7 @@
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kMostProducts = 0x1p22;
+constexpr double kMostProducts = 1.1e6;
 constexpr double kSameRatio = 1e-13;
 constexpr double kLeastOutcome = 1e-290;
 constexpr double kMostOutcomeRatio = 1e290;
@@ -23,9 +23,10 @@ constexpr double kLargestFiniteLoss = 600;
 struct PairOfOrders {
   FinitePair remove;
   FinitePair add;
+  bool symmetric;
 };
 
-PairOfOrders InBothOrders(const FinitePair& pair) { return PairOfOrders{pair, pair}; }
+PairOfOrders InBothOrders(const FinitePair& pair) { return PairOfOrders{pair, pair, true}; }
 
 // [KOV15] Thm 3.3: the pair that every (epsilon, delta)-DP pair is a function of.
 std::optional<PairOfOrders> ResponsePair(double epsilon, double delta) {
@@ -72,7 +73,19 @@ std::optional<PairOfOrders> PairOfRelease(const MechanismEvent& event, const Set
   const auto* pair = event.As<DominatingPair>();
   // Under replace-one neighbors have no order, and each use may meet them in another one.
   if (pair == nullptr || setting.relation == NeighboringRelation::kReplaceOne) return std::nullopt;
-  return PairOfOrders{FinitePairOf(*pair), FinitePairOf(Reverse(*pair))};
+  return PairOfOrders{FinitePairOf(*pair), FinitePairOf(Reverse(*pair)), IsItsOwnReverse(*pair)};
+}
+
+// The same on a Poisson sample, where one record is added or removed.
+std::optional<PairOfOrders> PairOfSample(const MechanismEvent& event, const Setting& setting) {
+  const auto* sampled = event.As<PoissonSampled>();
+  const auto* pair = sampled == nullptr ? nullptr : sampled->event->As<DominatingPair>();
+  if (pair == nullptr || setting.relation != NeighboringRelation::kAddOrRemoveOne) {
+    return std::nullopt;
+  }
+  const double q = sampled->sampling_probability;
+  return PairOfOrders{SampledFinitePairOf(*pair, q, Adjacency::kRemove),
+                      SampledFinitePairOf(*pair, q, Adjacency::kAdd), false};
 }
 
 // count >= 1.
@@ -105,6 +118,32 @@ std::optional<DirectedProfiles> TwoLaplaces(const std::vector<Use>& uses, const 
   }
   const auto profile = std::make_shared<const LaplacePairProfile>(distances[0], distances[1]);
   return DirectedProfiles{profile, profile};
+}
+
+struct CountedPairs {
+  PairOfOrders pair;
+  double count;
+};
+
+std::optional<DirectedProfiles> ProfilesOfProduct(const std::vector<CountedPairs>& pairs) {
+  std::optional<FinitePair> remove;
+  std::optional<FinitePair> add;
+  bool symmetric = true;
+  const auto multiply = [](std::optional<FinitePair>& product, const FinitePair& one,
+                           double count) {
+    std::optional<FinitePair> power = PowerOf(one, count);
+    if (power.has_value() && product.has_value()) power = ProductOf(*product, *power);
+    product = std::move(power);
+    return product.has_value();
+  };
+  for (const CountedPairs& p : pairs) symmetric = symmetric && p.pair.symmetric;
+  for (const CountedPairs& p : pairs) {
+    if (!multiply(remove, p.pair.remove, p.count)) return std::nullopt;
+    if (!symmetric && !multiply(add, p.pair.add, p.count)) return std::nullopt;
+  }
+  const auto forward = std::make_shared<const FinitePairProfile>(*remove);
+  if (symmetric) return DirectedProfiles{forward, forward};
+  return DirectedProfiles{forward, std::make_shared<const FinitePairProfile>(*add)};
 }
 
 }  // namespace
@@ -152,25 +191,27 @@ std::optional<DirectedProfiles> SeveralReleases(const std::vector<Use>& uses,
                                                 const Setting& setting) {
   if (uses.empty()) return std::nullopt;
   if (uses[0].event->As<Laplace>() != nullptr) return TwoLaplaces(uses, setting);
-  std::optional<FinitePair> remove;
-  std::optional<FinitePair> add;
-  bool symmetric = true;
-  const auto multiply = [](std::optional<FinitePair>& product, const FinitePair& one,
-                           double count) {
-    std::optional<FinitePair> power = PowerOf(one, count);
-    if (power.has_value() && product.has_value()) power = ProductOf(*product, *power);
-    product = std::move(power);
-    return product.has_value();
-  };
+  std::vector<CountedPairs> pairs;
   for (const Use& use : uses) {
     const std::optional<PairOfOrders> pair = PairOfRelease(*use.event, setting);
-    if (!pair.has_value() || !multiply(remove, pair->remove, use.count)) return std::nullopt;
-    if (!multiply(add, pair->add, use.count)) return std::nullopt;
-    symmetric = symmetric && use.event->As<DominatingPair>() == nullptr;
+    if (!pair.has_value()) return std::nullopt;
+    pairs.push_back({*pair, use.count});
   }
-  const auto forward = std::make_shared<const FinitePairProfile>(*remove);
-  if (symmetric) return DirectedProfiles{forward, forward};
-  return DirectedProfiles{forward, std::make_shared<const FinitePairProfile>(*add)};
+  return ProfilesOfProduct(pairs);
+}
+
+std::optional<DirectedProfiles> ComposedFinitePairs(const std::vector<Use>& uses,
+                                                    const Setting& setting) {
+  if (uses.empty()) return std::nullopt;
+  std::vector<CountedPairs> pairs;
+  for (const Use& use : uses) {
+    const bool alone = use.event->As<DominatingPair>() != nullptr;
+    const std::optional<PairOfOrders> pair =
+        alone ? PairOfRelease(*use.event, setting) : PairOfSample(*use.event, setting);
+    if (!pair.has_value()) return std::nullopt;
+    pairs.push_back({*pair, use.count});
+  }
+  return ProfilesOfProduct(pairs);
 }
 
 }  // namespace epsledger::accounting

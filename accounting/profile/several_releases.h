@@ -18,11 +18,18 @@ namespace epsledger::accounting {
 std::optional<DirectedProfiles> SeveralReleases(const std::vector<Use>& uses,
                                                 const Setting& setting);
 
+// Returns the profiles of a whole history of dominatingPair events, or of Poisson samples of them
+// where one record is added or removed: closed forms, narrower and faster than a lattice whose
+// atoms lie between its points. nullopt for any other history, if records are replaced by records,
+// and where there are more than kMostComposedOutcomes likelihood ratios.
+std::optional<DirectedProfiles> ComposedFinitePairs(const std::vector<Use>& uses,
+                                                    const Setting& setting);
+
 inline constexpr size_t kMostComposedOutcomes = 4096;
 
 // Returns the product of two pairs: outcomes are pairs of outcomes, and those whose ratios agree to
 // 1e-13 are one. nullopt where there are more than kMostComposedOutcomes, or where one has a ratio
-// or a probability below 1e-290. O(n m log(n m)) of n and m outcomes, n m at most 2^22.
+// or a probability below 1e-290. O(n m log(n m)) of n and m outcomes, n m at most 1.1e6.
 std::optional<FinitePair> ProductOf(const FinitePair& a, const FinitePair& b);
 
 }  // namespace epsledger::accounting

@@ -6,6 +6,7 @@
 
 #include "accounting/analytics/partition.h"
 #include "accounting/analytics/selection.h"
+#include "accounting/event/added_noise.h"
 #include "accounting/event/domain.h"
 #include "accounting/event/finite_pair.h"
 #include "accounting/event/status_macros.h"
@@ -43,6 +44,39 @@ absl::StatusOr<ApproximateDpParameters> SampledOf(const MechanismEvent& inner, d
   ASSIGN_OR_RETURN(const ApproximateDpParameters whole, SumOf(inner, setting, asked_by));
   return ApproximateDpParameters{AmplifiedEpsilon(whole.epsilon, q),
                                  RoundUpNonNegative(q * whole.delta)};
+}
+
+// log((1 - q + q e^epsilon) / (1 - q + q e^-epsilon)), rounded up. epsilon in [0, 700].
+double ReplacedEpsilon(double epsilon, double q) {
+  const double gained = std::log1p(q * std::expm1(epsilon));
+  if (epsilon < 1) return RoundUp(gained - std::log1p(q * std::expm1(-epsilon)), 16);
+  const double lost = -std::log((1 - q) + q * std::exp(-epsilon));
+  return RoundUp(gained + lost, 16 + 2 * epsilon) + 4 * kUlp * (1 + epsilon);
+}
+
+// `inner` on a Poisson sample, where a record is replaced by another one or by nothing
+// (accounting/classical/README.md, "Poisson samples and replaced records").
+absl::StatusOr<ApproximateDpParameters> ReplacedSampleOf(const MechanismEvent& inner, double q,
+                                                         const Setting& setting,
+                                                         Accountant asked_by) {
+  ASSIGN_OR_RETURN(ApproximateDpParameters replaced, SumOf(inner, setting, asked_by));
+  const std::vector<Use> uses = Flatten(inner);
+  const bool added = std::all_of(uses.begin(), uses.end(),
+                                 [](const Use& use) { return IsAddedNoise(*use.event); });
+  if (added && setting.relation == NeighboringRelation::kReplaceSpecial) {
+    return SampledOf(inner, q, setting, asked_by);
+  }
+  replaced.delta = RoundUpNonNegative(q * replaced.delta);
+  if (added && replaced.delta == 0 &&
+      setting.sensitivity_relation == SensitivityRelation::kContribution) {
+    Setting without = setting;
+    without.relation = NeighboringRelation::kAddOrRemoveOne;
+    ASSIGN_OR_RETURN(const ApproximateDpParameters alone, SumOf(inner, without, asked_by));
+    if (alone.delta == 0 && alone.epsilon <= 700) {
+      replaced.epsilon = std::min(replaced.epsilon, ReplacedEpsilon(alone.epsilon, q));
+    }
+  }
+  return replaced;
 }
 
 }  // namespace
@@ -102,9 +136,11 @@ absl::StatusOr<ApproximateDpParameters> ApproximateDpOf(const MechanismEvent& ev
     const FinitePair pair = FinitePairOf(*dominating);
     return ApproximateDpParameters{pair.LargestLoss(), pair.Alone()};
   }
-  if (const auto* sampled = event.As<PoissonSampled>();
-      sampled != nullptr && setting.relation == NeighboringRelation::kAddOrRemoveOne) {
-    return SampledOf(*sampled->event, sampled->sampling_probability, setting, asked_by);
+  if (const auto* sampled = event.As<PoissonSampled>()) {
+    const double q = sampled->sampling_probability;
+    return setting.relation == NeighboringRelation::kAddOrRemoveOne
+               ? SampledOf(*sampled->event, q, setting, asked_by)
+               : ReplacedSampleOf(*sampled->event, q, setting, asked_by);
   }
   if (const auto* sampled = event.As<SampledWithoutReplacement>();
       sampled != nullptr && setting.relation == NeighboringRelation::kReplaceOne) {

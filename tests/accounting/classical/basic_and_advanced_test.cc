@@ -1,5 +1,6 @@
 #include "accounting/classical/basic_and_advanced.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "accounting/classical/approximate_dp.h"
@@ -52,15 +53,55 @@ TEST(ApproximateDpOf, KnowsSamplesWhereTheirTheoremHolds) {
                         NeighboringRelation::kAddOrRemoveOne);
   ASSERT_TRUE(twice.ok()) << twice.status();
   EXPECT_NEAR(twice->epsilon, std::log1p(0.1 * std::expm1(2)), 1e-14);
-  for (const NeighboringRelation relation :
-       {NeighboringRelation::kReplaceOne, NeighboringRelation::kReplaceSpecial}) {
-    EXPECT_FALSE(Of(PoissonSampled{0.1, event}, relation).ok());
-  }
   EXPECT_FALSE(
       Of(SampledWithoutReplacement{1000, 100, event}, NeighboringRelation::kAddOrRemoveOne).ok());
   EXPECT_FALSE(
       Of(PoissonSampled{0.1, MechanismEvent(Gaussian{1})}, NeighboringRelation::kAddOrRemoveOne)
           .ok());
+}
+
+// The output may tell that neither record was drawn: outcomes 0 and 1 with a record, 2 without.
+TEST(ApproximateDpOf, OfASampleWhoseRecordIsReplacedIsThatOfAnOutputThatTells) {
+  const double epsilon = 1, delta = 1e-3, q = 0.1;
+  const double likely = (1 - delta) / (1 + std::exp(-epsilon));
+  // Randomized response, and the record itself with probability delta.
+  const double p[] = {q * (delta + likely), q * (1 - delta - likely), 1 - q};
+  const double r[] = {q * (1 - delta - likely), q * likely, 1 - q};
+  double truth = 0;
+  for (int i = 0; i < 3; ++i) truth += std::max(0.0, p[i] - std::exp(epsilon) * r[i]);
+  EXPECT_NEAR(truth, q * delta, 1e-15);
+  for (const NeighboringRelation relation :
+       {NeighboringRelation::kReplaceOne, NeighboringRelation::kReplaceSpecial}) {
+    const auto sample = Of(PoissonSampled{q, MechanismEvent(ApproximateDp{1, delta})}, relation);
+    ASSERT_TRUE(sample.ok()) << sample.status();
+    EXPECT_EQ(sample->epsilon, epsilon);
+    EXPECT_GE(sample->delta, truth - 1e-18);
+    EXPECT_NEAR(sample->delta, truth, 1e-15);
+  }
+}
+
+// The largest logarithm of the ratio of both densities, on a grid of outputs.
+TEST(ApproximateDpOf, OfLaplaceNoiseOnASampleIsItsLargestLoss) {
+  for (const double q : {1e-6, 0.01, 0.5, 0.999}) {
+    for (const double theta : {1e-3, 0.5, 1.0, 3.0, 40.0}) {
+      double largest = 0;
+      for (double t = -2 * theta; t <= 2 * theta; t += theta / 16) {
+        const auto density = [&](double at) { return std::exp(-std::abs(t - at)); };
+        largest = std::max(largest, std::log(((1 - q) * density(0) + q * density(theta)) /
+                                             ((1 - q) * density(0) + q * density(-theta))));
+      }
+      const MechanismEvent laplace = Laplace{1 / theta};
+      const auto replaced = Of(PoissonSampled{q, laplace}, NeighboringRelation::kReplaceOne);
+      ASSERT_TRUE(replaced.ok()) << replaced.status();
+      EXPECT_GE(replaced->epsilon, largest * (1 - 1e-12) - 1e-14) << q << " " << theta;
+      EXPECT_NEAR(replaced->epsilon, largest, 1e-12 + 1e-12 * largest) << q << " " << theta;
+      EXPECT_EQ(replaced->delta, 0);
+      // Replaced by nothing, the record is removed.
+      const auto nothing = Of(PoissonSampled{q, laplace}, NeighboringRelation::kReplaceSpecial);
+      ASSERT_TRUE(nothing.ok()) << nothing.status();
+      EXPECT_NEAR(nothing->epsilon, AmplifiedEpsilon(theta, q), 1e-12 * theta);
+    }
+  }
 }
 
 TEST(ApproximateDpOf, KnowsTheBestOfPureRuns) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/accountants/allocation_instances.h"
 #include "accounting/classical/basic_and_advanced.h"
 #include "accounting/classical/optimal_heterogeneous.h"
 #include "accounting/event/domain.h"
@@ -133,6 +134,11 @@ class PldComposed final : public Composition {
 
   bool is_privacy_loss() const override { return true; }
 
+  // Histories that lose no more than this one: lower bounds where its own profiles have none.
+  void BoundFromBelowBy(std::vector<std::unique_ptr<Composition>> instances) {
+    instances_ = std::move(instances);
+  }
+
   absl::StatusOr<Guarantee> Epsilon(const EpsilonAtDelta& at) const override {
     if (!responses_.empty()) {
       if (const std::optional<Bounds> exact = OptimalEpsilon(responses_, at.log_delta)) {
@@ -154,6 +160,12 @@ class PldComposed final : public Composition {
     const double margin = kMargin * precision_.relative_width;
     answer.upper = std::min(epsilon.upper * (1 + margin), largest_loss_);
     if (two_sided_) answer.lower = epsilon.lower * (1 - margin);
+    for (const auto& instance : instances_) {
+      const absl::StatusOr<Guarantee> below = instance->Epsilon(at);
+      if (below.ok() && below->lower.value_or(0) > answer.lower.value_or(0)) {
+        answer.lower = below->lower;
+      }
+    }
     return answer;
   }
 
@@ -175,6 +187,14 @@ class PldComposed final : public Composition {
       answer.log_lower = log_delta.lower;
       answer.lower = RoundDownNonNegative(std::exp(log_delta.lower), 1);
     }
+    for (const auto& instance : instances_) {
+      const absl::StatusOr<Guarantee> below = instance->Delta(epsilon);
+      if (below.ok() &&
+          below->log_lower.value_or(-kInfinity) > answer.log_lower.value_or(-kInfinity)) {
+        answer.lower = below->lower;
+        answer.log_lower = below->log_lower;
+      }
+    }
     return answer;
   }
 
@@ -191,6 +211,12 @@ class PldComposed final : public Composition {
     // bounds.
     answer.lower = f.lower;
     answer.upper = two_sided_ ? f.upper : std::min(1.0, RoundUp(1 - type_one_error));
+    for (const auto& instance : instances_) {
+      const absl::StatusOr<Guarantee> easier = instance->TypeTwoError(type_one_error);
+      if (easier.ok() && easier->upper.has_value()) {
+        answer.upper = std::min(*answer.upper, *easier->upper);
+      }
+    }
     return answer;
   }
 
@@ -298,6 +324,7 @@ class PldComposed final : public Composition {
   mutable std::vector<DirectedComposition> directions_;
   mutable std::vector<DirectedComposition> reverses_;
   mutable std::shared_ptr<const TabulatedTradeOff> curve_;
+  std::vector<std::unique_ptr<Composition>> instances_;
   const bool two_sided_;
   const std::optional<RenyiDivergences> renyi_;
   const std::vector<CountedParameters> responses_;
@@ -396,9 +423,19 @@ absl::StatusOr<std::unique_ptr<Composition>> ComposeByPld(const std::vector<Use>
     absl::StatusOr<RenyiDivergences> created = RenyiDivergences::Create(uses, setting, asked_by);
     if (created.ok()) renyi = *std::move(created);
   }
-  return std::make_unique<PldComposed>(asked_by, std::move(directions), std::move(reverses),
-                                       two_sided, std::move(renyi),
-                                       ResponsesOf(uses, setting, options), options);
+  auto composed =
+      std::make_unique<PldComposed>(asked_by, std::move(directions), std::move(reverses), two_sided,
+                                    std::move(renyi), ResponsesOf(uses, setting, options), options);
+  if (!two_sided && options.group_size == 1) {
+    std::vector<std::unique_ptr<Composition>> instances;
+    for (const std::vector<Use>& instance : AllocationInstances(uses)) {
+      absl::StatusOr<std::unique_ptr<Composition>> below =
+          ComposeByPld(instance, setting, options, asked_by);
+      if (below.ok()) instances.push_back(*std::move(below));
+    }
+    composed->BoundFromBelowBy(std::move(instances));
+  }
+  return composed;
 }
 
 }  // namespace epsledger::accounting

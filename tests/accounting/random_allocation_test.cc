@@ -73,5 +73,45 @@ TEST(RandomAllocationOfSeveralRounds, OfEveryRoundIsEveryRound) {
   EXPECT_GE(*answer->upper, *composed->lower);
 }
 
+// One of four Gaussian releases, told only their sum: delta of a Gaussian release of twice the
+// noise.
+TEST(RandomAllocation, LosesAtLeastWhatTheSumOfItsRoundsDoes) {
+  const MechanismEvent event = RandomAllocation{4, 1, MechanismEvent(Gaussian{1})};
+  for (const std::optional<Adjacency> adjacency :
+       {std::optional(Adjacency::kRemove), std::optional(Adjacency::kAdd)}) {
+    for (const double epsilon : {0.0, 0.25, 0.5}) {
+      Question question = Ask(Accountant::kPld, {{event, 1}}, DeltaAtEpsilon{epsilon});
+      question.adjacency = adjacency;
+      const auto answer = Answer(question);
+      ASSERT_TRUE(answer.ok()) << answer.status();
+      const auto phi = [](double x) { return 0.5 * std::erfc(-x / std::sqrt(2)); };
+      const double sum = phi(0.25 - 2 * epsilon) - std::exp(epsilon) * phi(-0.25 - 2 * epsilon);
+      ASSERT_TRUE(answer->lower.has_value());
+      EXPECT_GE(*answer->lower, sum * (1 - 2e-3)) << epsilon;
+      EXPECT_LE(*answer->lower, *answer->upper) << epsilon;
+    }
+  }
+}
+
+// One round of any mechanism is its Poisson sample.
+TEST(RandomAllocation, LosesAtLeastWhatOneRoundDoes) {
+  const MechanismEvent event = RandomAllocation{4, 1, MechanismEvent(Laplace{1})};
+  Question question = Ask(Accountant::kPld, {{event, 1}}, DeltaAtEpsilon{0.1});
+  question.adjacency = Adjacency::kAdd;
+  const auto answer = Answer(question);
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  // Noise at 0 with 3/4 and at 1 with 1/4, by the midpoint rule.
+  double one_round = 0;
+  constexpr double kCell = 1e-4;
+  for (double t = -20 + 0.5 * kCell; t < 20; t += kCell) {
+    const double without = 0.5 * std::exp(-std::abs(t));
+    const double with = 0.75 * without + 0.125 * std::exp(-std::abs(t - 1));
+    one_round += kCell * std::max(0.0, without - std::exp(0.1) * with);
+  }
+  ASSERT_TRUE(answer->lower.has_value());
+  EXPECT_GE(*answer->lower, one_round * (1 - 2e-3));
+  EXPECT_LE(*answer->lower, *answer->upper);
+}
+
 }  // namespace
 }  // namespace epsledger::accounting

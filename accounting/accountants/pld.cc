@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -435,7 +436,7 @@ absl::StatusOr<std::unique_ptr<Composition>> ComposeByPld(const std::vector<Use>
     }
     composed->BoundFromBelowBy(std::move(instances));
   }
-  return composed;
+  return std::unique_ptr<Composition>(std::move(composed));
 }
 
 }  // namespace epsledger::accounting

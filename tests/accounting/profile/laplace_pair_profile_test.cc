@@ -37,7 +37,8 @@ double OverFirst(double theta, bool under_p, const Function& of_second) {
 
 TEST(LaplacePairProfile, IsTheSumOverTheLossesOfBoth) {
   const double pairs[][2] = {{1, 1}, {1, .5}, {.5, 1}, {.25, 2}, {5, .125}, {1.0 / 3, 1.0 / 7}};
-  for (const auto& [first, second] : pairs) {
+  for (const auto& pair : pairs) {
+    const double first = pair[0], second = pair[1];
     const LaplacePairProfile profile(Bounds{first, first}, Bounds{second, second});
     std::vector<double> epsilons;
     for (const double part : {-1.1, -.87, -.51, -.13, 0.01, .11, .43, .71, .95, .999, 1.0, 1.2}) {

@@ -92,7 +92,7 @@ TEST(SeveralReleases, OfPairsAreSummedOverAllSequences) {
 
 // One sample released twice, on a grid of both outputs.
 TEST(SeveralReleases, OfLaplaceNoiseAreIntegralsOverBothOutputs) {
-  constexpr double q = 0.05, kCell = 0.01, kEnd = 12;
+  constexpr double q = 0.05, kCell = 0.02, kEnd = 12;
   const MechanismEvent sampled =
       PoissonSampled{q, MechanismEvent(SelfComposed{NestedEvent(Laplace{1}), 2})};
   for (const double epsilon : {0.0, 0.02, 0.1, 0.2}) {
@@ -108,8 +108,8 @@ TEST(SeveralReleases, OfLaplaceNoiseAreIntegralsOverBothOutputs) {
     const Guarantee answer =
         Answered(Accountant::kPld, sampled, 1, DeltaAtEpsilon{epsilon}, Adjacency::kRemove);
     ASSERT_TRUE(answer.upper.has_value() && answer.lower.has_value());
-    EXPECT_NEAR(*answer.upper, truth, 2e-4 * truth + 1e-7) << epsilon;
-    EXPECT_NEAR(*answer.lower, truth, 2e-4 * truth + 1e-7) << epsilon;
+    EXPECT_NEAR(*answer.upper, truth, 5e-4 * truth + 1e-6) << epsilon;
+    EXPECT_NEAR(*answer.lower, truth, 5e-4 * truth + 1e-6) << epsilon;
   }
   // Many samples: two-sided, below what Renyi divergences prove.
   const Query at = EpsilonAtDelta::FromDelta(1e-6);

@@ -427,7 +427,10 @@ absl::StatusOr<std::unique_ptr<Composition>> ComposeByPld(const std::vector<Use>
   auto composed =
       std::make_unique<PldComposed>(asked_by, std::move(directions), std::move(reverses), two_sided,
                                     std::move(renyi), ResponsesOf(uses, setting, options), options);
-  if (!two_sided && options.group_size == 1) {
+  // Where a record becomes nothing, a Poisson sample of a sample is one that tells whether the
+  // record was drawn, and an allocation is not.
+  if (!two_sided && options.group_size == 1 &&
+      setting.relation == NeighboringRelation::kAddOrRemoveOne) {
     std::vector<std::unique_ptr<Composition>> instances;
     for (const std::vector<Use>& instance : AllocationInstances(uses)) {
       absl::StatusOr<std::unique_ptr<Composition>> below =

@@ -8,6 +8,7 @@ mkdir -p "$app"
 rm -rf "$app/src" "$app/scripts" "$app/dist"
 cp -R "$source/src" "$source/scripts" "$source/index.html" "$source/package.json" \
   "$source/package-lock.json" "$source/tsconfig.json" "$source/vite.config.ts" "$app/"
+cp "$source/../cli/glossary/glossary_entries.cc" "$app/"
 cd "$app"
 if ! cmp -s "$source/package-lock.json" node_modules/installed-lock.json; then
   npm ci --no-audit --no-fund --loglevel=error || {

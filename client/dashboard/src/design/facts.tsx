@@ -23,7 +23,7 @@ export function Figure({
   value,
   note,
 }: {
-  name: string;
+  name: ComponentChildren;
   value: ComponentChildren;
   note?: ComponentChildren;
 }) {

@@ -8,6 +8,7 @@ import { Icon } from '../design/icons';
 import { Problem } from '../design/notice';
 import { deltaText } from '../delta';
 import { count } from '../format/numbers';
+import { Term } from '../glossary/term';
 import { saveFile } from '../save_file';
 
 /** The signed privacy statement of a budget or session, made on request. */
@@ -37,7 +38,14 @@ export function StatementCard({ name }: { name: string }) {
   );
 
   return (
-    <Card title="Privacy statement">
+    <Card
+      title="Privacy statement"
+      heading={
+        <>
+          Privacy <Term word="statement">statement</Term>
+        </>
+      }
+    >
       <p class="muted">
         What is guaranteed, by which theorem, under which caps, and what is not covered; signed by
         the server.

@@ -15,6 +15,8 @@ import { delta, deltaText } from '../../delta';
 import { capWords, curveWords, scopeWords, spentWords, unitsWords } from '../../format/caps';
 import { relationName } from '../../format/names';
 import { count, counted, percent } from '../../format/numbers';
+import { EpsilonAtDelta } from '../../glossary/epsilon_at_delta';
+import { Term } from '../../glossary/term';
 import { hrefOf } from '../../router';
 import { crumbsTo } from '../crumbs';
 import { BudgetBar } from '../../ledger/budget_bar';
@@ -57,14 +59,15 @@ function BudgetBody({ budget }: { budget: Budget }) {
       >
         <p class="muted">
           {(budget.displayName ?? '') !== '' && `${budget.displayName}. `}
-          One privacy unit is one {budget.privacyUnit}; neighbors:{' '}
+          One <Term word="privacy-unit">privacy unit</Term> is one {budget.privacyUnit};{' '}
+          <Term word="neighbors">neighbors</Term>:{' '}
           {relationName(budget.neighboringRelation)}.
         </p>
       </PageHead>
       <BudgetNotices budget={budget} />
       <Proposals budget={name} />
       <BudgetFigures budget={budget} guarantees={guarantees.value} activity={activity} />
-      <Card title="Cap" aside={<span class="muted">{capWords(budget.cap)}</span>}>
+      <Card title="Cap" heading={<Term word="cap">Cap</Term>} aside={<span class="muted">{capWords(budget.cap)}</span>}>
         <BudgetBar budget={budget} />
         {spent !== '' && <p>{spent}</p>}
         <CellsTable cells={budget.cells ?? []} allMustFit={budget.allCellsMustFit === true} />
@@ -81,6 +84,7 @@ function BudgetBody({ budget }: { budget: Budget }) {
       <ChildBudgets budget={budget} />
       <Card
         title="By accountant"
+        heading={<Term word="accountant">By accountant</Term>}
         aside={
           <span class="muted small">
             all sessions below, composed
@@ -122,7 +126,7 @@ function BudgetFigures({ budget, guarantees, activity }: BudgetFiguresProps) {
   return (
     <dl class="figures card">
       <Figure
-        name={`Epsilon at delta ${deltaText.value}`}
+        name={<EpsilonAtDelta />}
         value={
           nothing
             ? 'no bound'
@@ -142,7 +146,7 @@ function BudgetFigures({ budget, guarantees, activity }: BudgetFiguresProps) {
       />
       {rate !== undefined && !nothing && (
         <Figure
-          name="Caught at most"
+          name={<Term word="true-positive-rate">Caught at most</Term>}
           value={percent(rate, 'up')}
           note={isVoid ? 'void: superseded' : 'of members, at 1% false alarms'}
         />

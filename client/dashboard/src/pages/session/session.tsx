@@ -12,6 +12,7 @@ import { PageHead } from '../../design/page_head';
 import { deltaText } from '../../delta';
 import { capWords } from '../../format/caps';
 import { relationName } from '../../format/names';
+import { Term } from '../../glossary/term';
 import { crumbsTo } from '../crumbs';
 import { SessionViews } from '../session_views';
 import { CellsTable } from '../../ledger/cells_table';
@@ -66,9 +67,9 @@ function SessionBody({ budget, id, session }: SessionBodyProps) {
         <p class="muted">
           {(session.displayName ?? '') !== '' && `${session.displayName}. `}
           {session.mode === 'DECLARED'
-            ? 'Declared: each step draws a ticket of the plan. '
-            : 'Adaptive: every step passes the filters of the session and of its budgets. '}
-          Neighbors: {relationName(session.neighboringRelation)}.
+            ? <><Term word="declared">Declared</Term>: each step draws a ticket of the plan. </>
+            : <><Term word="adaptive">Adaptive</Term>: every step passes the <Term word="filter">filters</Term> of the session and of its budgets. </>}
+          <Term word="neighbors">Neighbors</Term>: {relationName(session.neighboringRelation)}.
         </p>
         <SessionViews budget={budget} session={id} current="session" />
       </PageHead>
@@ -91,6 +92,7 @@ function SessionBody({ budget, id, session }: SessionBodyProps) {
       )}
       <Card
         title="By accountant"
+        heading={<Term word="accountant">By accountant</Term>}
         aside={
           session.mode === 'ADAPTIVE' && (
             <span class="muted small">odometer readings: they describe, the filters decide</span>

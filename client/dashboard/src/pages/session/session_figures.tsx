@@ -5,6 +5,8 @@ import { isUnproven } from '../../design/badge';
 import { Figure } from '../../design/facts';
 import { LiveWords } from '../../design/live_words';
 import { deltaText } from '../../delta';
+import { EpsilonAtDelta } from '../../glossary/epsilon_at_delta';
+import { Term } from '../../glossary/term';
 import { accountantName } from '../../format/names';
 import { count, counted, epsilonAtDelta, roundedUp } from '../../format/numbers';
 
@@ -33,7 +35,7 @@ export function SessionFigures({ session, guarantees }: SessionFiguresProps) {
       <LiveWords text={spoken} />
       <dl class="figures card">
         <Figure
-          name={`Epsilon at delta ${deltaText.value}`}
+          name={<EpsilonAtDelta />}
           value={
             unproven
               ? 'no proven bound'
@@ -72,7 +74,7 @@ export function SessionFigures({ session, guarantees }: SessionFiguresProps) {
           }
         />
         <Figure
-          name="Attempt"
+          name={<Term word="attempt">Attempt</Term>}
           value={countOf(session.currentAttempt) === 0 ? 'none' : count(session.currentAttempt)}
           note={
             countOf(session.currentAttempt) > 1

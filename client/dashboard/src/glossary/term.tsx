@@ -5,6 +5,11 @@ import { ENTRIES, type Word } from './entries';
 
 const WIDTH = 320;
 
+/** True if the glossary of the pages has the word. */
+export function isWord(text: string): text is Word {
+  return Object.hasOwn(ENTRIES, text);
+}
+
 interface Place {
   left: number;
   top: number;

@@ -6,7 +6,9 @@ import { Grid } from '../design/grid';
 import { eventWords } from '../format/events';
 import { count } from '../format/numbers';
 import { causeWords, reasonWords, remedyWords } from '../format/refusals';
+import { isWord, Term } from '../glossary/term';
 import { hrefOf } from '../router';
+import type { RefusalGroup } from './refusal_groups';
 
 /** Returns "people" and "first" from a charge's name. */
 function ownerOf(charge: Charge): { budget: string; session: string; attempt: string } {
@@ -18,6 +20,13 @@ function ownerOf(charge: Charge): { budget: string; session: string; attempt: st
 function chargedWords(charge: Charge): string {
   const described = charge.eventDescription ?? '';
   return described === '' ? eventWords(charge.event) : described;
+}
+
+/** The reason in words, explained where the glossary does. */
+function Reason({ reason }: { reason: string | undefined }) {
+  const word = (reason ?? '').toLowerCase().replaceAll('_', '-');
+  const words = reasonWords(reason);
+  return isWord(word) ? <Term word={word}>{words}</Term> : <>{words}</>;
 }
 
 /** Charges of one session, with their decisions. */
@@ -57,12 +66,12 @@ export function ChargesTable({ charges }: { charges: readonly Charge[] }) {
   );
 }
 
-/** Refused charges and plans: the request, the reason, and what to do. */
+/** Refused charges and sessions: the request, the reason, and what to do, as of the newest. */
 export function RefusalsTable({
-  charges,
+  groups,
   ofOneSession,
 }: {
-  charges: readonly Charge[];
+  groups: readonly RefusalGroup[];
   ofOneSession?: boolean;
 }) {
   return (
@@ -76,14 +85,16 @@ export function RefusalsTable({
         'When',
       ]}
     >
-      {charges.map((charge) => (
-        <RefusalRow key={charge.name} charge={charge} ofOneSession={ofOneSession === true} />
+      {groups.map((group) => (
+        <RefusalRow key={group.key} group={group} ofOneSession={ofOneSession === true} />
       ))}
     </Grid>
   );
 }
 
-function RefusalRow({ charge, ofOneSession }: { charge: Charge; ofOneSession: boolean }) {
+function RefusalRow({ group, ofOneSession }: { group: RefusalGroup; ofOneSession: boolean }) {
+  const charge = group.charges[0] as Charge;
+  const times = group.charges.length;
   const { budget, session, attempt } = ownerOf(charge);
   const refusal = charge.refusal ?? {};
   const limiting = refusal.limitingResource ?? '';
@@ -107,6 +118,11 @@ function RefusalRow({ charge, ofOneSession }: { charge: Charge; ofOneSession: bo
             `${ofOneSession ? '' : `${idOf(charge.name)}, `}attempt ${attempt}, `}
           entry {count(charge.sequence)}
         </span>
+        {times > 1 && (
+          <span class="under">
+            and {count(times - 1)} more like it, since <Ago time={group.charges.at(-1)?.createTime} />
+          </span>
+        )}
       </th>
       <td data-label="Asked for">
         <span>
@@ -117,7 +133,7 @@ function RefusalRow({ charge, ofOneSession }: { charge: Charge; ofOneSession: bo
       </td>
       <td data-label="Why not">
         <Badge tone="bad" icon="cross" wide>
-          {reasonWords(refusal.reason)}
+          <Reason reason={refusal.reason} />
         </Badge>
         {limiting !== '' && (
           <span class="under">{limiting.replace('budgets/', '').replace('/sessions/', '/')}</span>

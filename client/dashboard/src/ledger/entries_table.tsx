@@ -51,15 +51,14 @@ export function EntriesTable({ entries }: { entries: readonly ReadEntry[] }) {
 }
 
 function EntryRow({ entry, words, who }: ReadEntry) {
-  const door = doorWords(entry.actor);
   return (
     <tr>
       <td data-label="Time" class="nowrap">
         {clockTime(entry.time ?? '')}
       </td>
-      <td data-label="Who" class="breakable" title={entry.actor?.client}>
-        <strong>{who}</strong>
-        {door !== '' && <span class="under">{door}</span>}
+      <td data-label="Who" class="who" title={[doorWords(entry.actor), entry.actor?.client].filter(Boolean).join(', ')}>
+        {who}
+        {entry.actor?.door === 'OFFLINE' && <span class="under">{doorWords(entry.actor)}</span>}
       </td>
       <td data-label="What" class="breakable">
         <span>

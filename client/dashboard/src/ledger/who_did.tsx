@@ -1,3 +1,4 @@
+import { rootOf } from '../api/budgets';
 import { Answer } from '../design/answer';
 import { Card } from '../design/card';
 import { Grid } from '../design/grid';
@@ -23,7 +24,9 @@ interface WhoDidProps {
 /** Who charged and who changed something lately, by person, and the newest of it in words. */
 export function WhoDid({ budget, about, below = [] }: WhoDidProps) {
   const read = useEntryLog({ budget: `budgets/${budget}`, upTo: undefined, count: READ });
-  const all = hrefOf({ page: 'audit', budget }, { about });
+  // A root budget is all of its ledger.
+  const isAll = rootOf(`budgets/${budget}`) === `budgets/${about}`;
+  const all = hrefOf({ page: 'audit', budget }, isAll ? {} : { about });
   return (
     <Card title="Who did what" aside={<a href={all}>Everything, with search and filters</a>}>
       <Answer read={read} what="the newest entries">

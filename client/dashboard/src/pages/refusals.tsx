@@ -8,7 +8,7 @@ import { idOf } from '../api/resource_names';
 import { Answer } from '../design/answer';
 import { Empty, Problem } from '../design/notice';
 import { PageHead } from '../design/page_head';
-import { RefusalsTable } from '../ledger/charge_tables';
+import { RefusalList } from '../ledger/refusal_list';
 import { go, hrefOf } from '../router';
 import { BudgetChoice } from './budget_choice';
 import { crumbsTo } from './crumbs';
@@ -24,7 +24,7 @@ export function RefusalsPage({ budget }: { budget?: string }) {
         crumbs={crumbsTo(budget)}
       >
         <p class="muted">
-          Charges and plans that were refused, newest first: nothing was spent for them. The same
+          Charges and sessions that were refused, newest first: nothing was spent for them. The same
           key gives the same answer for ever.
         </p>
       </PageHead>
@@ -93,7 +93,7 @@ function Refusals({ budget, first }: { budget: string; first: ListRefusalsRespon
   if (shown.charges.length === 0) return <NoRefusals />;
   return (
     <>
-      <RefusalsTable charges={shown.charges} />
+      <RefusalList charges={shown.charges} />
       {error !== undefined && <Problem error={error} what="Older ones" />}
       {shown.next !== '' ? (
         <div class="actions">
@@ -139,7 +139,7 @@ function OfAllBudgets() {
           <NoRefusals />
         ) : (
           <>
-            <RefusalsTable charges={charges} />
+            <RefusalList charges={charges} />
             <p class="small muted">
               The newest {PAGE_SIZE} of each tree of budgets. Older ones: choose a budget
               {roots.length === 1 && `, ${idOf(roots[0] ?? '')}`}.

@@ -6,6 +6,7 @@ import { Answer } from '../../design/answer';
 import { Card } from '../../design/card';
 import { Notice } from '../../design/notice';
 import { count, counted } from '../../format/numbers';
+import { groupedRefusals } from '../../ledger/refusal_groups';
 import { ChargesTable, RefusalsTable } from '../../ledger/charge_tables';
 import { hrefOf } from '../../router';
 
@@ -57,7 +58,7 @@ function Charges({ session, total }: { session: Session; total: number }) {
                   </span>
                 }
               >
-                <RefusalsTable charges={refused} ofOneSession />
+                <RefusalsTable groups={groupedRefusals(refused)} ofOneSession />
               </Card>
             )}
             <Card

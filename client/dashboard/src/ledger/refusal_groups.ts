@@ -1,0 +1,66 @@
+// Refusals that say the same, as one: by where, why and what.
+
+import { countOf, type Charge } from '../api/messages';
+import { eventWords } from '../format/events';
+import { reasonWords } from '../format/refusals';
+
+export interface RefusalGroup {
+  key: string;
+  /** The newest first; at least one. */
+  charges: readonly Charge[];
+}
+
+/** The event of a refused charge, or what the ledger keeps of it; empty for a session. */
+export function refusedWords(charge: Charge): string {
+  const described = charge.eventDescription ?? '';
+  if (described !== '') return described;
+  return charge.event === undefined ? '' : eventWords(charge.event);
+}
+
+/** Groups refusals of one session for one reason at one limit, in the order of their newest. */
+export function groupedRefusals(charges: readonly Charge[]): RefusalGroup[] {
+  const groups = new Map<string, Charge[]>();
+  for (const charge of charges) {
+    const session = charge.name.split('/').slice(0, 4).join('/');
+    const { reason = '', limitingResource = '' } = charge.refusal ?? {};
+    const key = [session, reason, limitingResource, refusedWords(charge)].join(' ');
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [charge]);
+    else group.push(charge);
+  }
+  return [...groups].map(([key, all]) => ({
+    key,
+    charges: [...all].sort((a, b) => countOf(b.sequence) - countOf(a.sequence)),
+  }));
+}
+
+/** The reasons among them, the most frequent first. */
+export function reasonsOf(charges: readonly Charge[]): { reason: string; count: number }[] {
+  const counts = new Map<string, number>();
+  for (const { refusal } of charges) {
+    const reason = refusal?.reason ?? '';
+    counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  }
+  return [...counts]
+    .map(([reason, count]) => ({ reason, count }))
+    .sort((a, b) => b.count - a.count);
+}
+
+/** Those for a reason (empty: any) that have the text in a name, event or reason. */
+export function filteredRefusals(
+  charges: readonly Charge[],
+  reason: string,
+  find: string,
+): Charge[] {
+  const text = find.trim().toLowerCase();
+  return charges.filter((charge) => {
+    if (reason !== '' && charge.refusal?.reason !== reason) return false;
+    const words = [
+      charge.name,
+      charge.refusal?.limitingResource,
+      reasonWords(charge.refusal?.reason),
+      refusedWords(charge),
+    ];
+    return text === '' || words.join(' ').toLowerCase().includes(text);
+  });
+}

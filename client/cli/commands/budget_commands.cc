@@ -230,6 +230,7 @@ void AddBudgetCommands(CLI::App& app, Invocation& invocation) {
   AddBudgetGet(*budget, invocation);
   AddBudgetList(*budget, invocation);
   AddBudgetRefusals(*budget, invocation);
+  AddBudgetSpending(*budget, invocation);
 
   AddBudgetChanges(*budget, invocation);
 }

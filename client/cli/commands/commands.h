@@ -33,10 +33,11 @@ void AddExplainCommand(CLI::App& app, Invocation& invocation);
 void AddCompletionCommand(CLI::App& app, Invocation& invocation);
 void AddVersionCommand(CLI::App& app, Invocation& invocation);
 
-// The verbs of `budget` that change one and the one that lists what was refused, those of `session`
-// that read what it spends, and the one of `statement` that fills forms.
+// The verbs of `budget` that change one, list what was refused, and list what was spent, those of
+// `session` that read what it spends, and the one of `statement` that fills forms.
 void AddBudgetChanges(CLI::App& budget, Invocation& invocation);
 void AddBudgetRefusals(CLI::App& budget, Invocation& invocation);
+void AddBudgetSpending(CLI::App& budget, Invocation& invocation);
 void AddGuardCommand(CLI::App& budget, Invocation& invocation);
 void AddSessionReadings(CLI::App& session, Invocation& invocation);
 void AddStatementExport(CLI::App& statement, Invocation& invocation);

@@ -1,0 +1,94 @@
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/civil_time.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "client/cli/commands/commands.h"
+#include "client/cli/flags/event_flags.h"
+#include "client/cli/flags/resource_name.h"
+#include "client/cli/print/answers.h"
+#include "client/cli/print/table.h"
+
+namespace epsledger::cli {
+namespace {
+
+// Of the epsilon that the server reads with the days, which is not printed here.
+constexpr double kSpendingDelta = 1e-5;
+constexpr int kSpendingPageSize = 200;
+constexpr int kUsualSpendingDays = 7;
+constexpr int kMostSpendingDays = 60;
+
+// What one budget spent.
+struct Spending {
+  v1::BudgetReading reading;
+  double in_days = 0;  // of its cap
+};
+
+// Returns the share of the cap that was spent on the last `days` days of UTC, today included. What
+// a successor took over on its first day is not spent.
+double SpentInDays(const v1::BudgetReading& reading, absl::CivilDay today, int days) {
+  const auto& marks = reading.activity().spend_days();
+  if (marks.empty()) return 0;
+  double before = 0;
+  bool is_first = true;
+  for (const v1::SpendDay& mark : marks) {
+    absl::CivilDay day;
+    if (!absl::ParseCivilTime(mark.date(), &day)) continue;
+    const bool is_taken_over = is_first && !reading.budget().supersedes().empty();
+    if (day <= today - days || is_taken_over) before = mark.spent_fraction();
+    is_first = false;
+  }
+  return std::max(0.0, marks.rbegin()->spent_fraction() - before);
+}
+
+void ListSpending(Invocation& invocation, int days) {
+  const absl::CivilDay today = absl::ToCivilDay(absl::Now(), absl::UTCTimeZone());
+  std::vector<Spending> spendings;
+  v1::ListBudgetReadingsRequest request;
+  request.set_delta(kSpendingDelta);
+  request.set_page_size(kSpendingPageSize);
+  do {
+    const auto page =
+        invocation.Call(&Connection::budgets, &v1::BudgetService::StubInterface::ListBudgetReadings,
+                        request, CallKind::kRead);
+    if (page == nullptr) return;
+    for (const v1::BudgetReading& reading : page->budgets()) {
+      spendings.push_back({reading, SpentInDays(reading, today, days)});
+    }
+    request.set_page_token(page->next_page_token());
+  } while (!request.page_token().empty());
+  std::stable_sort(spendings.begin(), spendings.end(),
+                   [](const Spending& a, const Spending& b) { return a.in_days > b.in_days; });
+  Table table({"name", absl::StrCat("spent in ", days, " days"), "a day", "spent", "last charge"});
+  std::vector<const google::protobuf::Message*> messages;
+  for (const Spending& spending : spendings) {
+    const auto& marks = spending.reading.activity().spend_days();
+    table.AddRow({NameCell(spending.reading.budget().name()), Cell(spending.in_days, Rounding::kUp),
+                  Cell(spending.in_days / days, Rounding::kUp),
+                  Cell(spending.reading.budget().spent_fraction(), Rounding::kUp),
+                  marks.empty() ? "never" : marks.rbegin()->date()});
+    messages.push_back(&spending.reading.activity());
+  }
+  invocation.Print({.messages = std::move(messages), .is_list = true, .table = std::move(table)});
+}
+
+}  // namespace
+
+void AddBudgetSpending(CLI::App& budget, Invocation& invocation) {
+  auto days = std::make_shared<int>(kUsualSpendingDays);
+  CLI::App* spending = budget.add_subcommand(
+      "spending", "List what each budget spent of its cap in the last days, the most first");
+  spending->fallthrough();
+  spending->add_option("--days", *days, "Days of UTC, today included")
+      ->check(CLI::Range(1, kMostSpendingDays))
+      ->capture_default_str();
+  spending->footer("Example:\n  epsctl budget spending --days 30");
+  spending->callback([&invocation, days] { ListSpending(invocation, *days); });
+}
+
+}  // namespace epsledger::cli

@@ -16,6 +16,8 @@ after(async () => {
 });
 
 await import('./reading.test.mjs');
+await import('./questions.test.mjs');
+await import('./audit.test.mjs');
 await import('./keyboard.test.mjs');
 await import('./live.test.mjs');
 await import('./resume.test.mjs');

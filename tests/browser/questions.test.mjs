@@ -25,12 +25,27 @@ function clicking(page) {
   return clicks;
 }
 
-const main = (page) => page.locator('main');
+const STEP = ['--gaussian', '1.1', '--sampling-probability', '0.01'];
 
 const QUESTIONS = [
   {
-    question: 'Who spent most last week?',
+    question: 'What needs my attention?',
     command: ['budget', 'list'],
+    async look(page) {
+      await page.getByRole('region', { name: 'Needs attention' }).waitFor();
+    },
+  },
+  {
+    question: 'What may still be spent?',
+    command: ['budget', 'get', 'people'],
+    async look(page, clicks) {
+      await clicks.link('people');
+      await page.getByRole('columnheader', { name: 'Remaining' }).first().waitFor();
+    },
+  },
+  {
+    question: 'Who spent most last week?',
+    command: ['budget', 'spending', '--days', '7'],
     async look(page, clicks) {
       await clicks.choose(page.getByLabel('Spending of'), '7');
       await clicks.on(page.getByRole('button', { name: 'Last 7 days' }));
@@ -40,48 +55,21 @@ const QUESTIONS = [
     },
   },
   {
-    question: 'What may still be spent?',
-    command: ['budget', 'get', 'people'],
+    question: 'When will it be spent?',
+    command: ['budget', 'spending', '--days', '30'],
     async look(page, clicks) {
       await clicks.link('people');
-      await page.getByRole('heading', { name: 'Cap' }).waitFor();
-      await main(page).getByText('Remaining', { exact: true }).first().waitFor();
+      await page.getByRole('heading', { name: 'Spent over days' }).waitFor();
+      await page.getByText('Everything was spent today: one day is no rate.').waitFor();
     },
   },
   {
     question: 'What was refused, and why?',
-    command: ['watch', '--help'],
+    command: ['budget', 'refusals', 'people'],
     async look(page, clicks) {
       await clicks.link('Refusals');
-      await clicks.choose(page.getByLabel('Why'), 'BUDGET_EXHAUSTED');
-      await page.getByText('no room left under a cap').first().waitFor();
-    },
-  },
-  {
-    question: 'Prove this to an auditor.',
-    command: ['ledger', 'verify', 'people'],
-    async look(page, clicks) {
-      await clicks.link('people');
-      await clicks.link('Everything, with search and filters');
-      await clicks.on(page.getByRole('button', { name: 'Verify this ledger' }));
-      await page.getByText('It verifies.').waitFor();
-    },
-  },
-  {
-    question: 'Which budgets need me now?',
-    command: ['budget', 'list'],
-    async look(page) {
-      await page.getByRole('region', { name: 'Needs attention' }).waitFor();
-    },
-  },
-  {
-    question: 'When will this budget be spent?',
-    command: ['budget', 'get', 'people'],
-    async look(page, clicks) {
-      await clicks.link('people');
-      await page.getByRole('heading', { name: 'Spent over days' }).waitFor();
-      // One day is no rate.
-      await page.getByText('Everything was spent today: one day is no rate.').waitFor();
+      await clicks.choose(page.getByLabel('Why', { exact: true }), 'BUDGET_EXHAUSTED');
+      await page.getByText('no room left under a cap', { exact: true }).first().waitFor();
     },
   },
   {
@@ -94,8 +82,8 @@ const QUESTIONS = [
     },
   },
   {
-    question: 'What can an attacker learn about one person?',
-    command: ['budget', 'get', 'people'],
+    question: 'What does it mean for one person?',
+    command: ['session', 'trade-off', 'people/first'],
     async look(page, clicks) {
       await clicks.link('people');
       await clicks.link('first');
@@ -105,7 +93,7 @@ const QUESTIONS = [
   },
   {
     question: 'Would this training fit?',
-    command: ['charge', 'preview', 'people/first', '--gaussian', '1.1', '--sampling-probability', '0.01'],
+    command: ['charge', 'preview', 'people/first', ...STEP],
     async look(page, clicks) {
       await clicks.link('people');
       await clicks.link('first');
@@ -114,13 +102,25 @@ const QUESTIONS = [
     },
   },
   {
-    question: 'What do I give to the people whose data it is?',
+    question: 'Is the ledger intact?',
+    command: ['ledger', 'verify', 'people'],
+    async look(page, clicks) {
+      await clicks.link('people');
+      await clicks.link('Everything, with search and filters');
+      await clicks.on(page.getByRole('button', { name: 'Verify this ledger' }));
+      await page.getByText('It verifies.').waitFor();
+    },
+  },
+  {
+    question: 'Prove it to an auditor',
     command: ['statement', 'get', 'people', '--delta', '1e-5'],
     async look(page, clicks) {
       await clicks.link('people');
       await clicks.on(page.getByRole('button', { name: 'Make it at delta 1e-5' }));
       await page.getByRole('region', { name: 'Text of the statement' }).waitFor();
-      await clicks.on(page.getByRole('button', { name: 'HTML' }));
+      const saved = page.waitForEvent('download');
+      await clicks.on(page.getByRole('button', { name: 'JSON', exact: true }));
+      assert.match((await saved).suggestedFilename(), /^privacy-statement-people\.json$/);
     },
   },
 ];

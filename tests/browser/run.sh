@@ -19,4 +19,7 @@ if ! [ -d node_modules/playwright-core ] || ! [ -d node_modules/axe-core ]; then
   command -v npm >/dev/null || skip "there is no npm to fetch playwright-core and axe-core"
   npm install --no-save --no-audit --no-fund --loglevel=error || skip "npm cannot fetch playwright-core and axe-core"
 fi
+# The unit tests of the dashboard's own modules, where the build left them with their packages.
+app=$build/client/dashboard/app
+if [ -d "$app/node_modules" ]; then (cd "$app" && npm run --silent test); fi
 EPSLEDGER_BUILD_DIR=$build EPSLEDGER_CHROMIUM=$chromium exec node all.mjs

@@ -72,7 +72,7 @@ void ListSpending(Invocation& invocation, int days) {
                   Cell(spending.in_days / days, Rounding::kUp),
                   Cell(spending.reading.budget().spent_fraction(), Rounding::kUp),
                   marks.empty() ? "never" : marks.rbegin()->date()});
-    messages.push_back(&spending.reading.activity());
+    messages.push_back(&spending.reading);
   }
   invocation.Print({.messages = std::move(messages), .is_list = true, .table = std::move(table)});
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -29,21 +30,23 @@ struct Spending {
   double in_days = 0;  // of its cap
 };
 
+// Dates are in the order of their texts.
+std::map<std::string, double> InOrder(const v1::BudgetReading& reading) {
+  const auto& days = reading.activity().spent_by_day();
+  return {days.begin(), days.end()};
+}
+
 // Returns the share of the cap that was spent on the last `days` days of UTC, today included. What
 // a successor took over on its first day is not spent.
 double SpentInDays(const v1::BudgetReading& reading, absl::CivilDay today, int days) {
-  const auto& marks = reading.activity().spend_days();
+  const std::map<std::string, double> marks = InOrder(reading);
   if (marks.empty()) return 0;
-  double before = 0;
-  bool is_first = true;
-  for (const v1::SpendDay& mark : marks) {
+  double before = reading.budget().supersedes().empty() ? 0 : marks.begin()->second;
+  for (const auto& [date, spent] : marks) {
     absl::CivilDay day;
-    if (!absl::ParseCivilTime(mark.date(), &day)) continue;
-    const bool is_taken_over = is_first && !reading.budget().supersedes().empty();
-    if (day <= today - days || is_taken_over) before = mark.spent_fraction();
-    is_first = false;
+    if (absl::ParseCivilTime(date, &day) && day <= today - days) before = spent;
   }
-  return std::max(0.0, marks.rbegin()->spent_fraction() - before);
+  return std::max(0.0, marks.rbegin()->second - before);
 }
 
 void ListSpending(Invocation& invocation, int days) {
@@ -64,14 +67,14 @@ void ListSpending(Invocation& invocation, int days) {
   } while (!request.page_token().empty());
   std::stable_sort(spendings.begin(), spendings.end(),
                    [](const Spending& a, const Spending& b) { return a.in_days > b.in_days; });
-  Table table({"name", absl::StrCat("spent in ", days, " days"), "a day", "spent", "last charge"});
+  Table table({"name", absl::StrCat("spent in ", days, " days"), "a day", "spent", "last spent"});
   std::vector<const google::protobuf::Message*> messages;
   for (const Spending& spending : spendings) {
-    const auto& marks = spending.reading.activity().spend_days();
+    const std::map<std::string, double> marks = InOrder(spending.reading);
     table.AddRow({NameCell(spending.reading.budget().name()), Cell(spending.in_days, Rounding::kUp),
                   Cell(spending.in_days / days, Rounding::kUp),
                   Cell(spending.reading.budget().spent_fraction(), Rounding::kUp),
-                  marks.empty() ? "never" : marks.rbegin()->date()});
+                  marks.empty() ? "never" : marks.rbegin()->first});
     messages.push_back(&spending.reading);
   }
   invocation.Print({.messages = std::move(messages), .is_list = true, .table = std::move(table)});

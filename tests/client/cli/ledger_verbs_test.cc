@@ -14,6 +14,7 @@ namespace epsledger::cli {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST_F(LedgerVerbsTest, CreateSendsEverythingThatABudgetAndASessionHave) {
   const auto budget = As<v1::Budget>(Want(ExitCode::kOk, {"budget", "get", "adult"}));
@@ -94,6 +95,17 @@ TEST_F(LedgerVerbsTest, RefusalsOfABudgetAreListedWithTheirReasons) {
   EXPECT_THAT(rows, HasSubstr("200 x "));
   EXPECT_THAT(rows, HasSubstr("BUDGET_EXHAUSTED"));
   EXPECT_EQ(Run({"budget", "refusals", "nobody"}).code, ExitCode::kNotFound);
+}
+
+TEST_F(LedgerVerbsTest, SpendingIsListedWithTheMostFirst) {
+  const std::vector<std::string> spending = {"budget", "spending", "--days", "7", "-o", "csv"};
+  EXPECT_THAT(Want(ExitCode::kOk, spending), HasSubstr("never"));
+  Want(ExitCode::kOk,
+       {"charge", "create", "adult/run-1", "--open-attempt", "--charge-id", "a", "--pure-dp", "1"});
+  const std::string rows = Want(ExitCode::kOk, spending);
+  EXPECT_THAT(rows, HasSubstr("name,spent in 7 days,a day,spent,last spent\r\nbudgets/adult,"));
+  EXPECT_THAT(rows, Not(HasSubstr("never")));
+  Want(ExitCode::kUsage, {"budget", "spending", "--days", "0"});
 }
 
 TEST_F(LedgerVerbsTest, PolicyTellsTheRulesOfABudgetAndOfThoseAbove) {

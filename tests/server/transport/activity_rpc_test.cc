@@ -1,5 +1,6 @@
 // What dashboards ask: the series of a session, the activity of a budget, its refusals.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -137,6 +138,22 @@ TEST_F(ActivityRpc, NothingChargedIsOnePointAtZero) {
   EXPECT_EQ(got.points(0).epsilon().upper(), 0);
   EXPECT_EQ(got.ahead_size(), 0);
   EXPECT_FALSE(Activity().response.has_last_charge_time());
+}
+
+TEST_F(ActivityRpc, TheNewestDayOfSpendingHasWhatIsSpentNow) {
+  EXPECT_TRUE(Activity().response.spent_by_day().empty());
+  ASSERT_TRUE(client().Charge(kAttempt, "a", kGaussian, 30).ok());
+  ASSERT_TRUE(client().Charge(kAttempt, "b", kGaussian, 30).ok());
+  const v1::BudgetActivity activity = Activity().response;
+  const auto& days = activity.spent_by_day();
+  ASSERT_FALSE(days.empty());
+  double newest = 0;
+  for (const auto& [date, spent] : days) {
+    EXPECT_THAT(date, ::testing::MatchesRegex("20[0-9][0-9]-[01][0-9]-[0-3][0-9]"));
+    newest = std::max(newest, spent);
+  }
+  EXPECT_GT(newest, 0);
+  EXPECT_EQ(newest, client().GetBudget("budgets/b").response.spent_fraction());
 }
 
 TEST_F(ActivityRpc, RefusalsAreCountedListedNewestFirstAndPaged) {

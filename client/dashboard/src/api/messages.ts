@@ -348,14 +348,8 @@ export interface BudgetActivity {
   /** "86400s" */
   window?: string;
   sequence?: Int64;
-  spendDays?: SpendDay[];
-}
-
-/** What was spent at the end of a day of UTC; of the newest day: now. */
-export interface SpendDay {
-  /** "2026-01-31" */
-  date?: string;
-  spentFraction?: Double;
+  /** By day of UTC, "2026-01-31": what was spent at its end; on the newest day: now. */
+  spentByDay?: Record<string, Double>;
 }
 
 export interface SeriesPoint {

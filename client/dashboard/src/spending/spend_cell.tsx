@@ -16,7 +16,7 @@ interface SpendCellProps {
 export function SpendCell({ budget, activity, days }: SpendCellProps) {
   const nowMs = now();
   const today = dayOf(nowMs);
-  const points = pointsOf(activity.spendDays);
+  const points = pointsOf(activity);
   if (points.length === 0 || budget.cap?.noGuarantee !== undefined) {
     return <span class="muted">none</span>;
   }

@@ -28,7 +28,7 @@ const HEIGHT = 100;
 export function SpendChart({ budget, activity }: { budget: Budget; activity: BudgetActivity }) {
   const nowMs = now();
   const today = dayOf(nowMs);
-  const points = pointsOf(activity.spendDays);
+  const points = pointsOf(activity);
   if (points.length === 0 || budget.cap?.noGuarantee !== undefined) return null;
   const first = points[0]?.day ?? today;
   const count = Math.max(LEAST_DAYS, Math.min(MOST_DAYS, today - first + 2));

@@ -3,10 +3,7 @@ import { test } from 'node:test';
 import { daily, dayOf, dayWords, isoDay, pointsOf, rateOf, spentOn } from './spend_days';
 
 const today = dayOf(Date.parse('2026-03-01T12:00:00Z'));
-const points = pointsOf([
-  { date: '2026-02-20', spentFraction: 0.1 },
-  { date: '2026-02-24', spentFraction: 0.3 },
-]);
+const points = pointsOf({ spentByDay: { '2026-02-24': 0.3, '2026-02-20': 0.1 } });
 
 test('BetweenTwoDaysNothingIsSpent', () => {
   assert.equal(spentOn(points, today - 10), 0);
@@ -29,10 +26,7 @@ test('TheRateIsThatOfTheDaysSinceTheFirstOne', () => {
 });
 
 test('TheRateIsThatOfTheLastThirtyDaysAtMost', () => {
-  const old = pointsOf([
-    { date: '2025-06-01', spentFraction: 0.5 },
-    { date: '2026-02-20', spentFraction: 0.8 },
-  ]);
+  const old = pointsOf({ spentByDay: { '2025-06-01': 0.5, '2026-02-20': 0.8 } });
   const rate = rateOf(old, today, false);
   assert.equal(rate?.days, 30);
   assert.ok(Math.abs((rate?.spent ?? 0) - 0.3) < 1e-12);

@@ -1,6 +1,6 @@
 // What was spent over days, and when a cap would be spent if that went on.
 
-import { numberOf, type Budget, type SpendDay } from '../api/messages';
+import { numberOf, type Budget, type BudgetActivity } from '../api/messages';
 
 const DAY_MS = 86_400_000;
 /** The rate is that of at most so many days, if nobody chooses another number. */
@@ -16,11 +16,14 @@ export interface DayPoint {
 }
 
 /** Returns the days on which something was spent, ascending. */
-export function pointsOf(days: readonly SpendDay[] | undefined): DayPoint[] {
-  return (days ?? []).flatMap(({ date, spentFraction }) => {
-    const day = Date.parse(`${date ?? ''}T00:00:00Z`) / DAY_MS;
-    return Number.isNaN(day) ? [] : [{ day, spent: numberOf(spentFraction) ?? 0 }];
-  });
+export function pointsOf(activity: BudgetActivity | undefined): DayPoint[] {
+  return Object.entries(activity?.spentByDay ?? {})
+    .map(([date, spent]) => ({
+      day: Date.parse(`${date}T00:00:00Z`) / DAY_MS,
+      spent: numberOf(spent),
+    }))
+    .filter(({ day }) => !Number.isNaN(day))
+    .sort((a, b) => a.day - b.day);
 }
 
 export function dayOf(nowMs: number): number {

@@ -52,9 +52,8 @@ absl::StatusOr<int64_t> WindowSeconds(bool is_set, const google::protobuf::Durat
 }
 
 void AddSpendDay(const core::SpendDay& day, v1::BudgetActivity* message) {
-  v1::SpendDay& added = *message->add_spend_days();
-  added.set_date(absl::FormatCivilTime(absl::CivilDay(1970, 1, 1) + day.day));
-  added.set_spent_fraction(day.spent_fraction);
+  const std::string date = absl::FormatCivilTime(absl::CivilDay(1970, 1, 1) + day.day);
+  (*message->mutable_spent_by_day())[date] = day.spent_fraction;
 }
 
 // The newest `limit` days.

@@ -98,7 +98,7 @@ export function sortedReadings(
 
 /** What was spent of the cap in the last days; undefined if nothing was ever spent. */
 function spentLately(budget: Budget, activity: BudgetActivity | undefined, days: number) {
-  const points = pointsOf(activity?.spendDays);
+  const points = pointsOf(activity);
   const today = dayOf(Date.now());
   const rate = rateOf(points, today, startsWithSpent(budget), days);
   const isKnown = points.length > 0 && !startsWithSpent(budget);

@@ -30,7 +30,11 @@ export function RefusalList({ charges }: { charges: readonly Charge[] }) {
         </label>
         <label class="field-inline">
           Why
-          <select value={reason} onChange={(event) => set('reason', event.currentTarget.value)}>
+          <select
+            aria-label="Why"
+            value={reason}
+            onChange={(event) => set('reason', event.currentTarget.value)}
+          >
             <option value="">any reason</option>
             {reasonsOf(charges).map((one) => (
               <option key={one.reason} value={one.reason}>

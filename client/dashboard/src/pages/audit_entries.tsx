@@ -175,7 +175,7 @@ function Choice({ label, value, onChoose, children }: ChoiceProps) {
   return (
     <label class="field-inline">
       {label}
-      <select value={value} onChange={(event) => onChoose(event.currentTarget.value)}>
+      <select aria-label={label} value={value} onChange={(event) => onChoose(event.currentTarget.value)}>
         {children.map(([key, name]) => (
           <option key={key} value={key}>
             {name}

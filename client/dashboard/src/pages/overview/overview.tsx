@@ -132,6 +132,7 @@ function Budgets({ readings: listed }: { readings: BudgetReading[] }) {
           <label class="field-inline">
             Spending of
             <select
+              aria-label="Spending of"
               value={days.value}
               onChange={(event) => {
                 days.value = Number(event.currentTarget.value);

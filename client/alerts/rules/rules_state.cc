@@ -35,18 +35,18 @@ StateJson AlertRules::State() const {
   StateJson state;
   state["rules"] = StateJson::array();
   for (const Rule& rule : rules_) state["rules"].push_back(rule.name);
-  StateJson& positions = state["positions"] = StateJson::object();
-  for (const auto& [tree, sequence] : positions_) positions[tree] = sequence;
-  StateJson& thresholds = state["thresholds"] = StateJson::object();
-  StateJson& refusals = state["refusals"] = StateJson::object();
-  StateJson& proposals = state["proposals"] = StateJson::object();
+  state["positions"] = StateJson::object();
+  for (const auto& [tree, sequence] : positions_) state["positions"][tree] = sequence;
+  StateJson thresholds = StateJson::object();
+  StateJson refusals = StateJson::object();
+  StateJson proposals = StateJson::object();
   // Rules that are not in the configuration any more are forgotten.
   for (const Rule& rule : rules_) {
     if (const auto found = alerted_.find(rule.name); found != alerted_.end()) {
       thresholds[rule.name] = found->second;
     }
     if (const auto found = refusals_.find(rule.name); found != refusals_.end()) {
-      StateJson& list = refusals[rule.name] = StateJson::array();
+      StateJson list = StateJson::array();
       for (const auto& [key, told] : found->second) {
         list.push_back({{"budget", key.first},
                         {"reason", key.second},
@@ -55,11 +55,15 @@ StateJson AlertRules::State() const {
                         {"lastSequence", told.last_sequence},
                         {"lastName", told.last_name}});
       }
+      refusals[rule.name] = std::move(list);
     }
     if (const auto found = told_proposals_.find(rule.name); found != told_proposals_.end()) {
       proposals[rule.name] = found->second;
     }
   }
+  state["thresholds"] = std::move(thresholds);
+  state["refusals"] = std::move(refusals);
+  state["proposals"] = std::move(proposals);
   state["quarantined"] = StateJson::object();
   for (const auto& [root, since] : quarantined_) state["quarantined"][root] = since;
   return state;

@@ -118,9 +118,9 @@ absl::Status AlertService::RestoreState() {
                         (*state)["ledger"].is_string() && state->contains("rules") &&
                         state->contains("outbox");
   if (!is_known) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("state_file: got ", settings_.state_file, ", want one of version ",
-                     kStateVersion, " that this program wrote"));
+    return absl::InvalidArgumentError(absl::StrCat("state_file: got ", settings_.state_file,
+                                                   ", want one of version ", kStateVersion,
+                                                   " that this program wrote"));
   }
   is_first_start_ = false;
   ledger_id_ = (*state)["ledger"].get<std::string>();
@@ -220,9 +220,9 @@ absl::Status AlertService::ReadTreeBudgets(const std::string& tree, bool at_star
 void AlertService::Handle(const Change& change) {
   moved_ = true;
   for (const std::string& budget : rules_.BudgetsCharged(change.change)) charged_.insert(budget);
-  const bool is_remembered = change.change.has_budget() || change.change.has_refused_session() ||
-                             (change.change.has_charge() &&
-                              change.change.charge().decision() == v1::Charge::REFUSED);
+  const bool is_remembered =
+      change.change.has_budget() || change.change.has_refused_session() ||
+      (change.change.has_charge() && change.change.charge().decision() == v1::Charge::REFUSED);
   changed_ = changed_ || is_remembered;
   Keep(rules_.OnChange(change.tree, change.change));
 }
@@ -307,9 +307,8 @@ void AlertService::Keep(std::vector<Alert> alerts) {
   for (const Alert& alert : alerts) {
     changed_ = true;
     log_.Info(alert.title, {{"alert", alert.id}, {"rule", alert.rule}});
-    const auto rule =
-        std::find_if(settings_.rules.begin(), settings_.rules.end(),
-                     [&](const Rule& one) { return one.name == alert.rule; });
+    const auto rule = std::find_if(settings_.rules.begin(), settings_.rules.end(),
+                                   [&](const Rule& one) { return one.name == alert.rule; });
     for (const std::string& destination : rule->destinations) {
       if (dry_run_) {
         PrintDry(alert, destination);

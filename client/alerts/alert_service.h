@@ -83,8 +83,8 @@ class AlertService {
   std::set<std::string> ended_;    // whose watch has ended, and begins again at the next poll
   std::set<std::string> charged_;  // budgets to read again
   std::vector<std::pair<std::string, Alert>> fresh_;  // for couriers, by destination
-  bool changed_ = false;  // more than positions
-  bool moved_ = false;    // positions
+  bool changed_ = false;                              // more than positions
+  bool moved_ = false;                                // positions
   absl::Time next_poll_ = absl::InfinitePast();
   absl::Time next_reading_ = absl::InfinitePast();
   absl::Time next_save_ = absl::InfinitePast();

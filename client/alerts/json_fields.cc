@@ -88,10 +88,9 @@ void JsonFields::Texts(const std::string& key, std::vector<std::string>* texts) 
 void JsonFields::TextMap(const std::string& key, std::map<std::string, std::string>* texts) {
   const json* const found = Find(key);
   if (found == nullptr) return;
-  const bool is_map = found->is_object() && std::all_of(found->begin(), found->end(),
-                                                        [](const json& one) {
-                                                          return one.is_string();
-                                                        });
+  const bool is_map =
+      found->is_object() &&
+      std::all_of(found->begin(), found->end(), [](const json& one) { return one.is_string(); });
   if (!is_map) {
     return Fail(key, absl::StrCat("got ", Shown(*found), ", want an object of texts"));
   }
@@ -113,8 +112,8 @@ void JsonFields::Count(const std::string& key, int64_t most, int64_t* count) {
   const bool is_count = found->is_number_unsigned() && found->get<uint64_t>() >= 1 &&
                         found->get<uint64_t>() <= static_cast<uint64_t>(most);
   if (!is_count) {
-    return Fail(key, absl::StrCat("got ", Shown(*found), ", want a whole number in [1, ", most,
-                                  "]"));
+    return Fail(key,
+                absl::StrCat("got ", Shown(*found), ", want a whole number in [1, ", most, "]"));
   }
   *count = found->get<int64_t>();
 }

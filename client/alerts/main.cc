@@ -54,15 +54,15 @@ int SendTest(const Settings& settings, const std::string& name) {
   for (const Destination& destination : settings.destinations) {
     if (destination.name != name) continue;
     const int64_t now = absl::ToUnixMicros(absl::Now());
-    const Alert alert{.id = epsledger::alerts::AlertId({"test", name, absl::StrCat(now)}),
-                      .kind = AlertKind::kTest,
-                      .time_micros = now,
-                      .title = "a test alert",
-                      .text = absl::StrCat("This is a test of the destination ", name,
-                                           ". Nothing happened.")};
-    const absl::Status status =
-        epsledger::alerts::Send(alert, destination, settings.dashboard, [] { return false; })
-            .status;
+    const Alert alert{
+        .id = epsledger::alerts::AlertId({"test", name, absl::StrCat(now)}),
+        .kind = AlertKind::kTest,
+        .time_micros = now,
+        .title = "a test alert",
+        .text = absl::StrCat("This is a test of the destination ", name, ". Nothing happened.")};
+    const absl::Status status = epsledger::alerts::Send(alert, destination, settings.dashboard, [] {
+                                  return false;
+                                }).status;
     if (!status.ok()) return Complain(status, kFailed);
     std::cout << "delivered to " << name << ", alert " << alert.id << "\n";
     return 0;
@@ -103,9 +103,10 @@ int main(int argc, char** argv) {
   pthread_sigmask(SIG_BLOCK, &stop_signals, nullptr);
 
   Flags flags;
-  CLI::App app("Watches the ledgers of an epsledger server and sends alerts: by webhook and mail, "
-               "when a share of a cap is spent, at refusals and quarantines, and for proposals "
-               "that wait for approval.");
+  CLI::App app(
+      "Watches the ledgers of an epsledger server and sends alerts: by webhook and mail, "
+      "when a share of a cap is spent, at refusals and quarantines, and for proposals "
+      "that wait for approval.");
   app.name("epsledger-alerts");
   app.set_version_flag("--version", std::string("epsledger-alerts ") + EPSLEDGER_VERSION);
   app.add_option("--config", flags.config, "The configuration file")

@@ -206,17 +206,16 @@ void CheckReasons(JsonFields& fields, const std::vector<std::string>& reasons) {
   for (const std::string& name : reasons) {
     v1::Refusal::Reason reason;
     if (!v1::Refusal::Reason_Parse(name, &reason)) {
-      fields.Fail("reasons", absl::StrCat("got \"", name,
-                                          "\", want names of refusals as BUDGET_EXHAUSTED"));
+      fields.Fail("reasons",
+                  absl::StrCat("got \"", name, "\", want names of refusals as BUDGET_EXHAUSTED"));
     }
   }
 }
 
 void CheckRule(JsonFields& fields, const Settings& settings, const Rule& rule) {
   for (const std::string& name : rule.destinations) {
-    const bool is_known =
-        std::any_of(settings.destinations.begin(), settings.destinations.end(),
-                    [&](const Destination& one) { return one.name == name; });
+    const bool is_known = std::any_of(settings.destinations.begin(), settings.destinations.end(),
+                                      [&](const Destination& one) { return one.name == name; });
     if (!is_known) {
       fields.Fail("destinations", absl::StrCat("got \"", name, "\", want names of destinations"));
     }
@@ -235,8 +234,8 @@ Rule ReadRule(const json& value, const std::string& path, const Settings& settin
   fields.RequiredText("on", &on);
   const std::optional<AlertKind> kind = KindOfName(on);
   if (!kind.has_value() || *kind == AlertKind::kTest || *kind == AlertKind::kDropped) {
-    fields.Fail("on", absl::StrCat("got \"", on,
-                                   "\", want threshold, refusal, quarantine or approval"));
+    fields.Fail("on",
+                absl::StrCat("got \"", on, "\", want threshold, refusal, quarantine or approval"));
   } else {
     rule.kind = *kind;
   }

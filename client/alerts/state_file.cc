@@ -74,8 +74,7 @@ absl::StatusOr<std::optional<nlohmann::ordered_json>> StateFile::Read() const {
 
 absl::Status StateFile::Write(const nlohmann::ordered_json& state) const {
   const std::string unfinished = absl::StrCat(path_, ".new");
-  const int file =
-      open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  const int file = open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file < 0) return Failed(unfinished, "cannot be created");
   const std::string text = absl::StrCat(
       state.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace), "\n");

@@ -103,14 +103,13 @@ std::string WebhookBody(const Alert& alert, const std::string& dashboard) {
 }
 
 std::string MailMessage(const Alert& alert, const Mail& mail, const std::string& dashboard) {
-  const std::string date = absl::FormatTime("%a, %d %b %Y %H:%M:%S +0000",
-                                            absl::FromUnixMicros(alert.time_micros),
-                                            absl::UTCTimeZone());
+  const std::string date = absl::FormatTime(
+      "%a, %d %b %Y %H:%M:%S +0000", absl::FromUnixMicros(alert.time_micros), absl::UTCTimeZone());
   const std::string domain = mail.from.substr(mail.from.find('@') + 1);
   return absl::StrCat("Date: ", date, "\r\nFrom: ", mail.from,
-                      "\r\nTo: ", absl::StrJoin(mail.to, ",\r\n "), "\r\nSubject: ",
-                      HeaderText(absl::StrCat("[epsledger] ", alert.title)), "\r\nMessage-ID: <",
-                      alert.id, "@", domain,
+                      "\r\nTo: ", absl::StrJoin(mail.to, ",\r\n "),
+                      "\r\nSubject: ", HeaderText(absl::StrCat("[epsledger] ", alert.title)),
+                      "\r\nMessage-ID: <", alert.id, "@", domain,
                       ">\r\nAuto-Submitted: auto-generated\r\nMIME-Version: 1.0"
                       "\r\nContent-Type: text/plain; charset=utf-8"
                       "\r\nContent-Transfer-Encoding: base64\r\n\r\n",

@@ -64,8 +64,7 @@ void Courier::Bring(const Alert& alert) {
         Backoff(policy_, tries, absl::Uniform(random, 0.0, 1.0), outcome.asked_wait);
     if (absl::Now() + wait > end) {
       report_(alert,
-              absl::FailedPreconditionError(
-                  absl::StrCat("given up: ", outcome.status.message())),
+              absl::FailedPreconditionError(absl::StrCat("given up: ", outcome.status.message())),
               tries, absl::ZeroDuration());
       return;
     }

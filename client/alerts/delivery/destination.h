@@ -16,13 +16,13 @@ struct Webhook {
 
 // A mail server that takes each alert as one message.
 struct Mail {
-  std::string url;                  // "smtps://host:465", or "smtp://host:587" with STARTTLS
-  std::string from;                 // "alerts@example.org"
-  std::vector<std::string> to;      // at least one
-  std::string user;                 // empty: no login
+  std::string url;              // "smtps://host:465", or "smtp://host:587" with STARTTLS
+  std::string from;             // "alerts@example.org"
+  std::vector<std::string> to;  // at least one
+  std::string user;             // empty: no login
   std::string password;
   std::string ca_file;
-  bool with_tls = true;             // only to a loopback address, or with allow_plaintext: false
+  bool with_tls = true;  // only to a loopback address, or with allow_plaintext: false
 };
 
 struct Destination {

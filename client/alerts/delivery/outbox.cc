@@ -31,14 +31,17 @@ std::optional<Alert> Outbox::Remove(const std::string& destination, const std::s
                                   [&](const Alert& alert) { return alert.id == id; });
   if (place != queue.waiting.end()) queue.waiting.erase(place);
   if (!queue.waiting.empty() || queue.dropped == 0) return std::nullopt;
-  Alert alert{.id = AlertId({"dropped", destination, queue.first_dropped_id}),
-              .kind = AlertKind::kDropped,
-              .time_micros = queue.dropped_since_micros,
-              .title = absl::StrCat(queue.dropped, " alerts were not sent"),
-              .text = absl::StrCat("Since ", TimeText(queue.dropped_since_micros), ", ",
-                                   queue.dropped, " alerts were not sent to this destination, "
-                                   "because ", most_, " others waited. The ledger and the log "
-                                   "of this program have them.")};
+  Alert alert{
+      .id = AlertId({"dropped", destination, queue.first_dropped_id}),
+      .kind = AlertKind::kDropped,
+      .time_micros = queue.dropped_since_micros,
+      .title = absl::StrCat(queue.dropped, " alerts were not sent"),
+      .text = absl::StrCat("Since ", TimeText(queue.dropped_since_micros), ", ", queue.dropped,
+                           " alerts were not sent to this destination, "
+                           "because ",
+                           most_,
+                           " others waited. The ledger and the log "
+                           "of this program have them.")};
   alert.facts = {{"count", absl::StrCat(queue.dropped)}};
   queue.dropped = 0;
   queue.waiting.push_back(alert);

@@ -8,7 +8,7 @@
 namespace epsledger::alerts {
 
 struct ReceiverUrl {
-  std::string scheme;  // in lower case
+  std::string scheme;     // in lower case
   bool is_local = false;  // a loopback address or "localhost"
 };
 

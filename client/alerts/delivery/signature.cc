@@ -16,8 +16,8 @@ std::string Signature(std::string_view secret, int64_t unix_seconds, std::string
   HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()),
        reinterpret_cast<const unsigned char*>(text.data()), text.size(), code, &size);
   return absl::StrCat(
-      "t=", unix_seconds, ",v1=",
-      absl::BytesToHexString(absl::string_view(reinterpret_cast<const char*>(code), size)));
+      "t=", unix_seconds,
+      ",v1=", absl::BytesToHexString(absl::string_view(reinterpret_cast<const char*>(code), size)));
 }
 
 }  // namespace epsledger::alerts

@@ -82,8 +82,7 @@ Json ToState(const Alert& alert) {
 absl::StatusOr<Alert> AlertFromState(const Json& state) {
   const absl::Status wrong = absl::InvalidArgumentError("not an alert of a state file");
   if (!state.is_object()) return wrong;
-  for (const char* key :
-       {"id", "kind", "rule", "title", "text", "budget", "displayName", "page"}) {
+  for (const char* key : {"id", "kind", "rule", "title", "text", "budget", "displayName", "page"}) {
     if (!IsText(state, key)) return wrong;
   }
   const std::optional<AlertKind> kind = KindOfName(state["kind"].get<std::string>());

@@ -26,7 +26,8 @@ namespace epsledger::alerts {
 // 1. A budget crosses each threshold at most once under each rule: its cap never changes, and what
 //    is spent never returns, so an older reading that arrives late changes nothing. One reading
 //    that passes several thresholds is one alert, which names the highest.
-// 2. The successor of a budget (a raised cap) is a new budget: what it starts with is told once, and
+// 2. The successor of a budget (a raised cap) is a new budget: what it starts with is told once,
+// and
 //    each threshold above that is crossed anew. The superseded budget is told no more.
 // 3. Each entry of a ledger is looked at once, however often it comes.
 // 4. A refusal is told at once, or counted and told within the rule's repeat_after.
@@ -55,8 +56,8 @@ class AlertRules {
   std::vector<Alert> OnQuarantines(const std::vector<v1::Quarantine>& quarantines,
                                    int64_t now_micros);
   // Takes the complete list of pending proposals of a tree.
-  std::vector<Alert> OnProposals(const std::string& tree,
-                                 const std::vector<v1::Proposal>& pending, int64_t now_micros);
+  std::vector<Alert> OnProposals(const std::string& tree, const std::vector<v1::Proposal>& pending,
+                                 int64_t now_micros);
   // Tells refusals that were counted for long enough.
   std::vector<Alert> OnTime(int64_t now_micros);
 
@@ -76,8 +77,8 @@ class AlertRules {
     std::map<std::string, std::string> labels;
   };
   struct Refusals {
-    int64_t told_micros = 0;   // when the last alert was
-    int64_t counted = 0;       // since then
+    int64_t told_micros = 0;    // when the last alert was
+    int64_t counted = 0;        // since then
     int64_t last_sequence = 0;  // of the newest one
     std::string last_name;
   };

@@ -58,8 +58,7 @@ void AddCell(const v1::CellBalance& cell, Alert* alert) {
 
 }  // namespace
 
-Alert AlertRules::NewAlert(const Rule& rule, const std::string& budget,
-                           int64_t time_micros) const {
+Alert AlertRules::NewAlert(const Rule& rule, const std::string& budget, int64_t time_micros) const {
   Alert alert{.kind = rule.kind,
               .rule = rule.name,
               .time_micros = time_micros,
@@ -133,15 +132,15 @@ Alert AlertRules::RefusalAlert(const Rule& rule, const Refused& refused, int64_t
   absl::StrAppend(&alert.text, ". ");
   if (!refusal.remedy().empty()) absl::StrAppend(&alert.text, refusal.remedy(), ". ");
   if (refusal.reason() == v1::Refusal::BUDGET_EXHAUSTED) {
-    absl::StrAppend(&alert.text, "Single uses of the event that would still fit: ",
-                    refusal.steps_that_fit(), ". ");
+    absl::StrAppend(&alert.text,
+                    "Single uses of the event that would still fit: ", refusal.steps_that_fit(),
+                    ". ");
   }
   if (before > 0) {
     absl::StrAppend(&alert.text, "Since the alert before this one, ", before,
                     " more were refused for the same reason. ");
   }
-  absl::StrAppend(&alert.text,
-                  "Further ones are counted and told in one alert after at least ",
+  absl::StrAppend(&alert.text, "Further ones are counted and told in one alert after at least ",
                   HowLong(rule.repeat_after_micros), ".");
   alert.facts = {{"reason", refused.reason},
                  {refused.is_plan ? "session" : "charge", refused.name},
@@ -162,10 +161,9 @@ Alert AlertRules::CountedAlert(const Rule& rule, const std::string& budget,
   alert.id = AlertId({"refusals", rule.name, budget, reason, absl::StrCat(refusals.last_sequence),
                       absl::StrCat(refusals.told_micros)});
   alert.title = absl::StrCat(budget, ": ", refusals.counted, " more refused (", reason, ")");
-  alert.text =
-      absl::StrCat("Since ", TimeText(refusals.told_micros), " the server refused ",
-                   refusals.counted, " more charges or plans of ", budget, " with ", reason,
-                   ", the last one being ", refusals.last_name, ".");
+  alert.text = absl::StrCat("Since ", TimeText(refusals.told_micros), " the server refused ",
+                            refusals.counted, " more charges or plans of ", budget, " with ",
+                            reason, ", the last one being ", refusals.last_name, ".");
   alert.facts = {{"reason", reason},
                  {"count", absl::StrCat(refusals.counted)},
                  {"lastName", refusals.last_name},
@@ -186,12 +184,10 @@ Alert AlertRules::ApprovalAlert(const Rule& rule, const v1::Proposal& proposal,
                             " ago to ", ChangeOf(proposal), ", because: ", proposal.reason(),
                             ". Another admin approves or rejects ", proposal.name(),
                             "; it expires at ", expires, ".");
-  alert.facts = {{"proposal", proposal.name()},
-                 {"sequence", absl::StrCat(proposal.sequence())},
-                 {"proposedBy", proposal.proposed_by()},
-                 {"reason", proposal.reason()},
-                 {"createTime", TimeText(created)},
-                 {"expireTime", expires}};
+  alert.facts = {
+      {"proposal", proposal.name()},          {"sequence", absl::StrCat(proposal.sequence())},
+      {"proposedBy", proposal.proposed_by()}, {"reason", proposal.reason()},
+      {"createTime", TimeText(created)},      {"expireTime", expires}};
   return alert;
 }
 

@@ -77,8 +77,8 @@ absl::Status AlertRules::Restore(const StateJson& state) {
     if (!name.is_string()) return WrongState("rules");
     restored_rules_.insert(name.get<std::string>());
   }
-  for (const auto& [key, numbers] : {std::pair("positions", &positions_),
-                                     std::pair("quarantined", &quarantined_)}) {
+  for (const auto& [key, numbers] :
+       {std::pair("positions", &positions_), std::pair("quarantined", &quarantined_)}) {
     const StateJson* const object = ObjectIn(state, key);
     if (object == nullptr) return WrongState(key);
     for (const auto& [name, number] : object->items()) {

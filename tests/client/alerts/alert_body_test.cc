@@ -72,8 +72,7 @@ TEST(Signature, IsTheHmacOfTimeAndBody) {
 }
 
 TEST(WebhookBody, HasTheAlertWithExactNumbersAndALink) {
-  const auto body =
-      nlohmann::json::parse(WebhookBody(SomeAlert(), "https://ledger.example.org"));
+  const auto body = nlohmann::json::parse(WebhookBody(SomeAlert(), "https://ledger.example.org"));
   EXPECT_EQ(body["version"], 1);
   EXPECT_EQ(body["id"], "0123456789abcdef0123456789abcdef");
   EXPECT_EQ(body["kind"], "threshold");

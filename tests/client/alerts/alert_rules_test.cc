@@ -334,8 +334,8 @@ TEST(AlertRules, NamesTheBudgetsThatAChargeSpends) {
 
 TEST(AlertRules, RefusesAStateThatItDidNotWrite) {
   const std::string good = AlertRules({Thresholds({0.5})}).State().dump();
-  for (const char* part : {"rules", "positions", "thresholds", "refusals", "quarantined",
-                           "proposals"}) {
+  for (const char* part :
+       {"rules", "positions", "thresholds", "refusals", "quarantined", "proposals"}) {
     auto state = nlohmann::ordered_json::parse(good);
     state[part] = 7;
     AlertRules rules({Thresholds({0.5})});

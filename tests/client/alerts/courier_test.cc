@@ -97,8 +97,7 @@ TEST(Courier, AStopDoesNotWaitForTheNextTry) {
         [&](const Alert&, const std::function<bool()>&) -> SendOutcome {
           return {.status = absl::UnavailableError("not now")};
         },
-        slow,
-        [&](const Alert&, const absl::Status&, int, absl::Duration) { failed.Notify(); });
+        slow, [&](const Alert&, const absl::Status&, int, absl::Duration) { failed.Notify(); });
     courier.Give(Now("one"));
     failed.WaitForNotification();
   }  // the destructor returns

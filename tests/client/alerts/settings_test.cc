@@ -157,9 +157,10 @@ TEST_F(SettingsTest, PlaintextIsForLoopbackUnlessItIsAllowed) {
   ASSERT_TRUE(starttls.ok()) << starttls.status();
   EXPECT_TRUE(std::get<Mail>(starttls->destinations[1].to).with_tls);
   // A password is never sent in plaintext to another machine.
-  EXPECT_THAT(ErrorOf(With("smtps://mail.example.org",
-                           "smtp://mail.example.org\", \"allow_plaintext\": true, \"ca_file\": \"x")),
-              HasSubstr("destinations[1].mail.allow_plaintext"));
+  EXPECT_THAT(
+      ErrorOf(With("smtps://mail.example.org",
+                   "smtp://mail.example.org\", \"allow_plaintext\": true, \"ca_file\": \"x")),
+      HasSubstr("destinations[1].mail.allow_plaintext"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-"""Receivers of alerts on loopback, for tests in Python: an HTTP server and a mail server that say no, a few times, first."""
+"""Receivers of alerts on loopback, for tests in Python: an HTTP server and a mail server that say no at first."""
 import hashlib
 import hmac
 import http.server
@@ -46,13 +46,14 @@ class _Receiver:
 
 
 class WebhookReceiver(_Receiver):
-    """Verifies each signature before it looks at the body. With `certificate`, a (certificate, key) of PEM files, over TLS."""
+    """Verifies each signature before it looks at the body. `certificate`: a (certificate, key) of PEM files, for TLS."""
 
     def __init__(self, secret, refusals=0, certificate=None):
         super().__init__(refusals)
         self._secret = secret
         self._certificate = certificate
         self.unsigned = 0
+        self.last = None  # header and body
 
     def verify(self, header, body):
         parts = dict(part.split("=", 1) for part in header.split(","))
@@ -65,7 +66,9 @@ class WebhookReceiver(_Receiver):
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self):  # noqa: N802  the name that http.server calls
                 body = self.rfile.read(int(self.headers["content-length"]))
-                if not receiver.verify(self.headers.get("epsledger-signature", "t=0,v1="), body):
+                header = self.headers.get("epsledger-signature", "t=0,v1=")
+                receiver.last = (header, body)
+                if not receiver.verify(header, body):
                     receiver.unsigned += 1
                 alert = json.loads(body)
                 alert["key"] = self.headers["idempotency-key"]

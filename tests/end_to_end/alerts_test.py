@@ -3,6 +3,7 @@ import email
 import email.policy
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -15,6 +16,7 @@ import urllib.error
 from alert_receivers import PATIENCE_SECONDS, MailReceiver, WebhookReceiver
 from served_ledger import ServedLedger
 
+ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 SECRET = b"a secret of the test, long enough"
 RELATION = ("--relation", "add-or-remove-one")
 
@@ -301,6 +303,12 @@ class AlertsTest(unittest.TestCase):
         code, said = self.run_once(config, "--test", "trusted")
         self.assertEqual((code, len(hook.taken), hook.unsigned), (0, 1, 0), said)
         self.assertEqual(hook.taken[0]["kind"], "test")
+        verification = {}
+        exec(self.shown("python"), verification)  # pylint: disable=exec-used
+        header, body = hook.last
+        self.assertTrue(verification["is_genuine"](SECRET, header, body))
+        self.assertFalse(verification["is_genuine"](SECRET, header, body + b" "))
+        self.assertFalse(verification["is_genuine"](b"another secret", header, body))
         code, said = self.run_once(config, "--test", "unknown")
         self.assertEqual((code, len(hook.taken)), (1, 1), said)
         self.assertIn("certificate", said)
@@ -310,6 +318,23 @@ class AlertsTest(unittest.TestCase):
         self.assertEqual((code, "got nobody" in said), (2, True), said)
         code, said = self.run_once(self.configure(Nowhere, hook, poll_interval=7), "--check")
         self.assertEqual((code, "poll_interval: got 7" in said), (2, True), said)
+
+    def shown(self, language):
+        """The first block of the README in a language."""
+        with open(os.path.join(ROOT, "client", "alerts", "README.md"), encoding="utf-8") as stream:
+            return re.search(r"```%s\n(.*?)```" % language, stream.read(), re.DOTALL)[1]
+
+    def test_the_configurations_that_are_shown_are_read(self):
+        with open(os.path.join(ROOT, "docker", "alerts", "alerts.json"), encoding="utf-8") as stream:
+            shipped = stream.read()
+        for name in ("token", "pager-secret", "mail-password", "alerts-webhook-secret"):
+            with open(os.path.join(self.folder, name), "w", encoding="ascii") as stream:
+                stream.write("epsl_0123456789abcdef\n")
+        config = os.path.join(self.folder, "shown.json")
+        for text, counts in ((self.shown("json"), "2 destinations, 5 rules"), (shipped, "1 destinations, 4 rules")):
+            with open(config, "w", encoding="utf-8") as stream:
+                stream.write(re.sub(r"/(etc/epsledger-alerts|run/secrets)/", self.folder + "/", text))
+            self.assertEqual(self.run_once(config, "--check"), (0, "%s: %s\n" % (config, counts)))
 
     def test_a_dry_run_prints_alerts_and_sends_and_writes_nothing(self):
         server = self.serve()

@@ -106,7 +106,7 @@ RULES = [
          "records come from files and downloads; what is done with them is for the trainers"),
 
     Rule("alert-rules-see", "client/alerts/rules", "only",
-         ["client/alerts/rules/", "epsledger/v1/", r"epsledger/rounded_number\.h$", "google/protobuf/", "absl/", "nlohmann/",
+         ["client/alerts/rules/", r"epsledger/v1/(?!.*\.grpc\.pb\.h$)", r"epsledger/rounded_number\.h$", "google/protobuf/", "absl/", "nlohmann/",
           r"openssl/sha\.h$", STD],
          "which changes become alerts is a pure function of them: it knows messages, and no connection and no receiver"),
     Rule("alert-rules-no-clock-no-thread", "client/alerts/rules", "never", [CLOCKS, THREADS, FILES, CHANCE],

@@ -101,6 +101,7 @@ absl::Status AlertService::Begin() {
     WaitForServer();
     found = FindTrees(/*at_start=*/true);
   }
+  if (inbox_.IsClosed()) return absl::OkStatus();
   RETURN_IF_ERROR(found);
   log_.Note("finding budgets", absl::OkStatus());
   Settle(/*is_last=*/false);
@@ -270,10 +271,7 @@ void AlertService::ReadCharged() {
   while (status.ok() && !charged_.empty() && !inbox_.IsClosed()) {
     const absl::StatusOr<v1::Budget> budget = ReadBudget(*connection_, *charged_.begin());
     status = budget.status();
-    if (budget.ok()) {
-      Keep(rules_.OnBudget(*budget, NowMicros(), /*at_start=*/false));
-      changed_ = true;
-    }
+    if (budget.ok()) Keep(rules_.OnBudget(*budget, NowMicros(), /*at_start=*/false));
     // What is not visible is not read again; a server that is away is asked again.
     if (status.ok() || !IsWorthRetrying(status.code())) charged_.erase(charged_.begin());
     if (absl::IsNotFound(status)) status = absl::OkStatus();

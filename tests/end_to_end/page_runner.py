@@ -161,6 +161,7 @@ class Reader:
             "PYTHONPATH": os.pathsep.join(self._packages + ["/usr/lib/python3/dist-packages"])}
         self._shell = Shell(self._environment, home)
         self._names = {"__name__": "__main__"}
+        self.typed = []
         return self
 
     def __exit__(self, *_):
@@ -210,6 +211,15 @@ class Reader:
         for there, address in self._addresses.items():
             text = text.replace(address, there)
         return text
+
+    def type(self, where, command):
+        """(exit code, what was printed) of one command that a page shows; recorded in `typed`."""
+        begin = time.monotonic()
+        # A server that was started with & would keep the pipe, and what it logs is no answer.
+        command = re.sub(r"^(epsledgerd .*) &$", r"\1 2>ledger.log &", command)
+        code, printed = self._shell.run(self.here(command))
+        self.typed.append(Step(where, command, time.monotonic() - begin))
+        return code, self.there(printed)
 
     def _type(self, page, block):
         found = prompts(block.text)

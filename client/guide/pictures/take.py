@@ -21,16 +21,23 @@ EVENT = ("--gaussian", "1.1", "--sampling-probability", "0.01")
 RELATION = ("--relation", "add-or-remove-one")
 
 
+def ctl(server, *arguments):
+    """Pricing the reference of a budget takes a while on a machine that has other work."""
+    subprocess.run([server.epsctl, "--server", server.grpc, "--timeout", "900", *arguments], check=True,
+                   stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+
+
 def spend(server):
-    for name, epsilon, unit, steps in (("patients", "3", "patient", 2900), ("photos", "2", "user", 700),
-                                       ("keyboard", "4", "device", 900)):
-        server.ctl("budget", "create", name, "--epsilon", epsilon, "--delta", "1e-5", *EVENT, *RELATION,
-                   "--privacy-unit", unit, "--timeout", "280")
+    small = ("--gaussian", "50")
+    for name, cap, event, unit, steps in (
+            ("patients", ("--epsilon", "3", "--delta", "1e-5", *EVENT), EVENT, "patient", 2900),
+            ("photos", ("--rho", "0.5"), small, "user", 1500), ("keyboard", ("--rho", "1"), small, "device", 900)):
+        ctl(server, "budget", "create", name, *cap, *RELATION, "--privacy-unit", unit)
         for number in range(1, 4):
             session = "%s/run-%d" % (name, number)
-            server.ctl("session", "create", session, *RELATION, "--no-own-cap")
-            server.ctl("charge", "create", session, "--open-attempt", "--charge-id", "steps", *EVENT, "--count",
-                       str(steps // 3))
+            ctl(server, "session", "create", session, *RELATION, "--no-own-cap")
+            ctl(server, "charge", "create", session, "--open-attempt", "--charge-id", "steps", *event, "--count",
+                str(steps // 3))
 
 
 class Terminal:
@@ -41,7 +48,7 @@ class Terminal:
 
     def type(self, *arguments):
         self.lines.append(("typed", "$ epsctl " + " ".join(arguments)))
-        run = subprocess.run([self._server.epsctl, "--server", self._server.grpc, "-o", "table", *arguments],
+        run = subprocess.run([self._server.epsctl, "--server", self._server.grpc, "-o", "table", "--timeout", "900", *arguments],
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, stdin=subprocess.DEVNULL)
         for line in run.stdout.rstrip("\n").split("\n"):
             kind = "refused" if "REFUSED" in line or line.startswith("epsctl: refused") else "shown"

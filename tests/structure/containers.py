@@ -12,7 +12,7 @@ from repository import Violation
 DOCKERFILE = "docker/Dockerfile"
 PACKAGES = "docker/packages/"
 SHIPPED = compose_file.SHIPPED
-SECTIONS = {"build", "ui", "runtime", "test", "tools", "browser", "demo", "trainer", "images"}
+SECTIONS = {"build", "ui", "runtime", "test", "tools", "browser", "demo", "docs", "trainer", "images"}
 
 Instruction = collections.namedtuple("Instruction", "line word value")
 

@@ -3,7 +3,9 @@ import ast
 import os
 import textwrap
 
-HIDDEN = {"__main__", "descriptor_set"}
+# What client/python/README.md calls internal, and what adapters share.
+HIDDEN = {"__main__", "address", "callers_words", "charging", "connection", "event_json", "event_stream", "grpc_transport",
+          "html", "http_transport", "names", "process", "ranks", "readings", "rounded", "seen_heads", "steps", "transport"}
 
 
 def docstring(node):

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Makes the documentation as a site: build.py OUTPUT
+"""Makes the documentation as a site: build.py [--links] OUTPUT
 
 Every Markdown page of the tree, the reference of the Python client from its docstrings, and that of the API from the
 protos, in OUTPUT/html, to open with a browser and without a network: no font, script or picture comes from elsewhere.
-OUTPUT/source is what Sphinx reads. A link to a page, a file or a title that is not there ends this with 1.
+OUTPUT/source is what Sphinx reads. A link to a page, a file or a title that is not there ends this with 1. With --links
+only links to pages and files are checked, without Sphinx.
 """
 import os
 import re
@@ -22,6 +23,7 @@ GUIDE = ["README", "client/guide/TUTORIAL", "client/guide/CONCEPTS", "client/gui
 PARTS = [("The clients", "client/"), ("Running it", "docker/"), ("The mathematics", "accounting/"),
          ("The server", "server/"), ("The API", "proto/"), ("Tests", "tests/"), ("The project", "")]
 LINK = re.compile(r"(?<!\\)\]\(([^)\s#:]+)(#[^)\s]*)?\)|^\[[^\]]+\]: ([^\s#:]+)$", re.MULTILINE)
+CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 FENCE = re.compile(r"^```(?:(python) \w+|(by hand))$", re.MULTILINE)
 
 
@@ -40,8 +42,11 @@ def copy(page, source, dead):
     with open(os.path.join(ROOT, page), encoding="utf-8") as stream:
         text = stream.read()
     folder = os.path.dirname(page)
+    code = [block.span() for block in CODE.finditer(text)]
 
     def here(match):
+        if any(begin <= match.start() < end for begin, end in code):
+            return match.group(0)
         link = match.group(1) or match.group(3)
         target = os.path.normpath(os.path.join(folder, link))
         if target.startswith("..") or not os.path.exists(os.path.join(ROOT, target)):
@@ -53,14 +58,7 @@ def copy(page, source, dead):
             put(os.path.join(source, target), None, os.path.join(ROOT, target))
         return match.group(0)
 
-    text = in_prose(text, lambda prose: LINK.sub(here, prose))
-    put(os.path.join(source, page), FENCE.sub(lambda m: "```" + (m.group(1) or "sh"), text))
-
-
-def in_prose(text, change):
-    """`change` of what is outside of fenced blocks. Lines keep their numbers."""
-    parts = re.split(r"(^```.*?^```$)", text, flags=re.MULTILINE | re.DOTALL)
-    return "".join(part if part.startswith("```") else change(part) for part in parts)
+    put(os.path.join(source, page), FENCE.sub(lambda m: "```" + (m.group(1) or "sh"), LINK.sub(here, text)))
 
 
 def of_folder(folder, source):
@@ -100,7 +98,7 @@ def index(source, python, api):
     put(os.path.join(source, "index.md"), "# epsledger\n\n" + "\n".join(parts))
 
 
-def main(output):
+def main(output, only_links=False):
     source, site = os.path.join(output, "source"), os.path.join(output, "html")
     shutil.rmtree(source, ignore_errors=True)
     dead = []
@@ -109,6 +107,8 @@ def main(output):
     if dead:
         print("\n".join(dead), file=sys.stderr)
         return 1
+    if only_links:
+        return 0
     python = python_reference.write(ROOT, os.path.join(source, "reference", "python"))
     api = api_reference.write(ROOT, os.path.join(source, "reference", "api"))
     index(source, python, api)
@@ -123,4 +123,4 @@ def main(output):
 
 
 if __name__ == "__main__":
-    sys.exit(main(os.path.abspath(sys.argv[1])))
+    sys.exit(main(os.path.abspath(sys.argv[-1]), "--links" in sys.argv))

@@ -27,7 +27,6 @@ CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 FENCE = re.compile(r"^```(?:(python) \w+|(by hand))$", re.MULTILINE)
 
 
-
 def pages():
     found = []
     for folder, folders, files in os.walk(ROOT):

@@ -39,9 +39,10 @@ class SiteTest(unittest.TestCase):
         build.ROOT = os.path.join(self.output, "tree")
         os.makedirs(build.ROOT)
         with open(os.path.join(build.ROOT, "a.md"), "w", encoding="utf-8") as stream:
-            stream.write("# A\n\n```sh\n[x](in_code.md)\n```\n\n[y](gone.md)\n\n[z]: gone.png\n")
+            stream.write("# A\n\n```sh\n[x](in_code.md)\n```\n\n[y](gone.md)\n\n[z]: gone.png\n[a](#a) [b](#b)\n")
         build.copy("a.md", os.path.join(self.output, "source"), dead)
-        self.assertEqual(dead, ["a.md:7: gone.md is not there", "a.md:9: gone.png is not there"])
+        self.assertEqual(dead, ["a.md:7: gone.md is not there", "a.md:9: gone.png is not there",
+                                "a.md:10:  has no title #b"])
 
     def test_the_references_have_what_people_look_for(self):
         written = python_reference.write(ROOT, os.path.join(self.output, "python"))

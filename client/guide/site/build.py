@@ -4,7 +4,7 @@
 Every Markdown page of the tree, the reference of the Python client from its docstrings, and that of the API from the
 protos, in OUTPUT/html, to open with a browser and without a network: no font, script or picture comes from elsewhere.
 OUTPUT/source is what Sphinx reads. A link to a page, a file or a title that is not there ends this with 1. With --links
-only links to pages and files are checked, without Sphinx.
+only links to pages, titles and files are checked, without Sphinx.
 """
 import os
 import re
@@ -22,7 +22,7 @@ GUIDE = ["README", "client/guide/TUTORIAL", "client/guide/CONCEPTS", "client/gui
          "client/guide/QUESTIONS", "client/guide/FROM_OTHER_LIBRARIES", "client/guide/COMPARISON", "client/README"]
 PARTS = [("The clients", "client/"), ("Running it", "docker/"), ("The mathematics", "accounting/"),
          ("The server", "server/"), ("The API", "proto/"), ("Tests", "tests/"), ("The project", "")]
-LINK = re.compile(r"(?<!\\)\]\(([^)\s#:]+)(#[^)\s]*)?\)|^\[[^\]]+\]: ([^\s#:]+)$", re.MULTILINE)
+LINK = re.compile(r"(?<!\\)\]\(([^)\s#:]*)(#[^)\s]*)?\)|^\[[^\]]+\]: ([^\s#:]+)$", re.MULTILINE)
 CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 FENCE = re.compile(r"^```(?:(python) \w+|(by hand))$", re.MULTILINE)
 
@@ -46,18 +46,27 @@ def copy(page, source, dead):
     def here(match):
         if any(begin <= match.start() < end for begin, end in code):
             return match.group(0)
-        link = match.group(1) or match.group(3)
-        target = os.path.normpath(os.path.join(folder, link))
+        link = match.group(1) or match.group(3) or ""
+        target = os.path.normpath(os.path.join(folder, link)) if link else page
         if target.startswith("..") or not os.path.exists(os.path.join(ROOT, target)):
             dead.append("%s:%d: %s is not there" % (page, text[:match.start()].count("\n") + 1, link))
             return match.group(0)
         if os.path.isdir(os.path.join(ROOT, target)):
             return match.group(0).replace(link, os.path.relpath(of_folder(target, source), folder or "."))
+        if match.group(2) and match.group(2)[1:] not in anchors(target):
+            dead.append("%s:%d: %s has no title %s" % (page, text[:match.start()].count("\n") + 1, link, match.group(2)))
         if not target.endswith(".md"):
             put(os.path.join(source, target), None, os.path.join(ROOT, target))
         return match.group(0)
 
     put(os.path.join(source, page), FENCE.sub(lambda m: "```" + (m.group(1) or "sh"), LINK.sub(here, text)))
+
+
+def anchors(page):
+    """What the titles of a page are called in links."""
+    with open(os.path.join(ROOT, page), encoding="utf-8") as stream:
+        titles = re.findall(r"^#+ (.*)$", CODE.sub("", stream.read()), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
 def of_folder(folder, source):

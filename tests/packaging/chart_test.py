@@ -20,6 +20,7 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), 
 CHART = os.path.join(ROOT, "docker", "helm")
 HELM = os.environ.get("EPSLEDGER_HELM") or shutil.which("helm")
 KUBECONFORM = os.environ.get("EPSLEDGER_KUBECONFORM") or shutil.which("kubeconform")
+OLDEST = ("--kube-version", "1.29.0")  # that the chart says it runs on
 EMBEDDED = {"mode": "embedded"}
 POSTGRES = {"mode": "postgres", "postgres": {
     "connection": "host=db dbname=epsledger user=epsledger sslmode=verify-full sslrootcert=/etc/epsledger/database/ca.crt",
@@ -58,7 +59,7 @@ def helm(values, *arguments):
         json.dump(values, file)
         file.flush()
         run = subprocess.run([HELM, "template", "epsledger", CHART, "--namespace", "privacy", "--values", file.name,
-                              *arguments], capture_output=True, text=True, timeout=120)
+                              *OLDEST, *arguments], capture_output=True, text=True, timeout=120)
     return run.returncode, run.stdout, run.stderr
 
 
@@ -136,7 +137,7 @@ class Chart(unittest.TestCase):
         self.assertNotIn("insecureSkipVerify", monitor["tlsConfig"])
         for flag in ("insecure-plaintext", "insecure-no-access-control", "tls-cert", "listen", "http-listen", "data-dir",
                      "require-tokens", "operations-listen", "postgres-without-standby"):
-            self.refused(with_values(EMBEDDED, settings={flag: "x"}), "settings")
+            self.refused(with_values(EMBEDDED, settings={flag: "x"}), flag)
         self.refused(with_values(EMBEDDED, tls__secretName=""), "secretName")
 
     def test_every_container_is_confined(self):
@@ -243,7 +244,7 @@ class Chart(unittest.TestCase):
                          "epsledger/server@" + digest)
 
     def test_helm_lint_is_content(self):
-        run = subprocess.run([HELM, "lint", "--strict", CHART], capture_output=True, text=True, timeout=120)
+        run = subprocess.run([HELM, "lint", "--strict", CHART, *OLDEST], capture_output=True, text=True, timeout=120)
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
 
     def test_the_objects_are_those_of_kubernetes(self):

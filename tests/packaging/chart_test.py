@@ -1,9 +1,8 @@
 """docker/helm, rendered and looked into: chart_test.py [BUILD_DIR]; `./dev chart`
 
-helm (EPSLEDGER_HELM, or in the path) renders it. kubeconform (EPSLEDGER_KUBECONFORM, or in the path) validates the
-objects by the schemas in the folder of EPSLEDGER_KUBERNETES_SCHEMAS, which has folders v1.2.3-local-strict or
-v1.2.3-standalone-strict (PyPI's kubernetes-validate has the first, where it is installed in a Python of
-EPSLEDGER_KUBERNETES_PYTHON they are found).
+helm (EPSLEDGER_HELM, or in the path) renders it. PyPI's kubernetes-validate, in the Python of
+EPSLEDGER_KUBERNETES_PYTHON, validates the objects by Kubernetes' own schemas; kubeconform (EPSLEDGER_KUBECONFORM, or in
+the path) does by the standalone schemas in the folder EPSLEDGER_KUBERNETES_SCHEMAS, where that is given.
 Ends with 77 without helm; without the others their test is skipped.
 """
 import copy
@@ -20,6 +19,7 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), 
 CHART = os.path.join(ROOT, "docker", "helm")
 HELM = os.environ.get("EPSLEDGER_HELM") or shutil.which("helm")
 KUBECONFORM = os.environ.get("EPSLEDGER_KUBECONFORM") or shutil.which("kubeconform")
+SCHEMAS = os.environ.get("EPSLEDGER_KUBERNETES_SCHEMAS")
 OLDEST = ("--kube-version", "1.29.0")  # that the chart says it runs on
 EMBEDDED = {"mode": "embedded"}
 POSTGRES = {"mode": "postgres", "postgres": {
@@ -32,14 +32,17 @@ WATCHED = {"serviceMonitor": {"enabled": True, "labels": {"release": "prometheus
            "networkPolicy": {"monitoring": [{"namespaceSelector": {"matchLabels": {"name": "monitoring"}}}]}}
 
 
-def folder_of_schemas():
-    """None where there is none."""
-    if os.environ.get("EPSLEDGER_KUBERNETES_SCHEMAS"):
-        return os.environ["EPSLEDGER_KUBERNETES_SCHEMAS"]
-    find = "import kubernetes_validate as k; print(k.__path__[0])"
-    run = subprocess.run([os.environ.get("EPSLEDGER_KUBERNETES_PYTHON", sys.executable), "-I", "-c", find],
-                         capture_output=True, text=True)
-    return os.path.join(run.stdout.strip(), "kubernetes-json-schema") if run.returncode == 0 else None
+VALIDATE = """
+import json, sys
+import kubernetes_validate as validator
+wrong = []
+for thing in json.load(sys.stdin):
+    try:
+        validator.validate(thing, validator.latest_version(), strict=True)
+    except validator.ValidationError as error:
+        wrong.append([thing["kind"], thing["metadata"]["name"], error.message])
+print(json.dumps(wrong))
+"""
 
 
 def with_values(base, **changes):
@@ -248,23 +251,35 @@ class Chart(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
 
     def test_the_objects_are_those_of_kubernetes(self):
-        folder = folder_of_schemas()
-        if not KUBECONFORM or not folder:
-            self.skipTest("kubeconform or Kubernetes' schemas (EPSLEDGER_KUBERNETES_SCHEMAS) are not there")
-        newest = max((name for name in os.listdir(folder) if re.fullmatch(r"v[\d.]+-(local|standalone)-strict", name)),
-                     key=lambda name: [int(part) for part in re.findall(r"\d+", name)])
-        schemas = os.path.join(folder, newest, "{{.ResourceKind}}{{.KindSuffix}}.json")
-        for values in (EMBEDDED, dict(EMBEDDED, **WATCHED), POSTGRES, dict(POSTGRES, **WATCHED)):
-            _, text, _ = helm(values)
-            self.assertEqual(self.conform(schemas, text), "")
-            # The schemas are read: a field that Kubernetes does not know is found.
-            self.assertIn("serviceNam", self.conform(schemas, text.replace("serviceAccountName:", "serviceNam:")))
+        python = os.environ.get("EPSLEDGER_KUBERNETES_PYTHON", sys.executable)
+        if subprocess.run([python, "-I", "-c", "import kubernetes_validate"], capture_output=True).returncode:
+            self.skipTest("PyPI's kubernetes-validate is not installed; EPSLEDGER_KUBERNETES_PYTHON may name a Python that "
+                          "has it")
+        # A ServiceMonitor is of an operator, which brings its own schema.
+        things = [thing for values in (EMBEDDED, POSTGRES) for (kind, _), thing in
+                  rendered(dict(values, **WATCHED)).items() if kind != "ServiceMonitor"]
+        self.assertEqual(self.invalid(python, things), [])
+        # The schemas are read: a field that Kubernetes does not know is found in each.
+        for thing in things:
+            thing["imagined"] = 1
+        self.assertEqual(len(self.invalid(python, things)), len(things))
 
-    def conform(self, schemas, text):
-        """What is wrong with the objects. A ServiceMonitor is of an operator, which brings its own schema."""
-        run = subprocess.run([KUBECONFORM, "-strict", "-skip", "ServiceMonitor", "-schema-location", schemas],
-                             input=text, capture_output=True, text=True, timeout=300)
-        return "" if run.returncode == 0 else run.stdout + run.stderr
+    def invalid(self, python, things):
+        """What is wrong with which object, by the schemas of the newest Kubernetes that the validator knows."""
+        run = subprocess.run([python, "-I", "-c", VALIDATE], input=json.dumps(things), capture_output=True, text=True,
+                             timeout=300)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return json.loads(run.stdout)
+
+    def test_kubeconform_is_content(self):
+        if not KUBECONFORM or not SCHEMAS:
+            self.skipTest("kubeconform, or EPSLEDGER_KUBERNETES_SCHEMAS for its schemas, is not there")
+        for values in (EMBEDDED, POSTGRES):
+            _, text, _ = helm(values)
+            run = subprocess.run([KUBECONFORM, "-strict", "-schema-location",
+                                  os.path.join(SCHEMAS, "{{.ResourceKind}}{{.KindSuffix}}.json")],
+                                 input=text, capture_output=True, text=True, timeout=300)
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
 
 
 BUILD = None

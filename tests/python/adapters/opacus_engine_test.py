@@ -21,7 +21,7 @@ try:
     from torch.utils.data import DataLoader, RandomSampler, TensorDataset, WeightedRandomSampler
 
     from epsledger.adapters.loaders import drawing_of
-    from epsledger.adapters.opacus_engine import LedgerEngine, normalizer_of, provenance
+    from epsledger.adapters.opacus_engine import LedgerEngine, check_model, normalizer_of, provenance
 except ImportError as missing:
     MISSING = str(missing)
 else:
@@ -37,6 +37,10 @@ class Engine(LedgerCase):
     def setUpClass(cls):
         torch.set_num_threads(1)
         super().setUpClass()
+
+    def setUp(self):
+        super().setUp()
+        torch.manual_seed(3)  # no empty batch, on which a loss would be no number
 
     def open(self, relation="ADD_OR_REMOVE_ONE", **options):
         name = "budget-%d" % next(self._numbers)
@@ -146,7 +150,7 @@ class Engine(LedgerCase):
         self.assertEqual([event.event for event, _ in self.charged(session)], [GAUSSIAN])
 
     def test_adaptive_clipping_is_refused(self):
-        with self.assertRaisesRegex(ValueError, "clipping: got 'adaptive'"):
+        with self.assertRaisesRegex(ValueError, "clipping: got adaptive"):
             self.make(self.open(), clipping="adaptive", target_unclipped_quantile=0.5, clipbound_learning_rate=0.2,
                       max_clipbound=2.0, min_clipbound=0.1, unclipped_num_std=3.0)
 
@@ -167,17 +171,8 @@ class Engine(LedgerCase):
         with self.assertRaisesRegex(ValueError, "module: got one with parameters that are split over ranks"):
             self.make(self.open(), model=split)
         sharded = fully_shard(torch.nn.Linear(5, 2), mesh=mesh)
-        made, said = None, ""
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            try:
-                engine = LedgerEngine(self.open())
-                engine.make_private(module=sharded, optimizer=torch.optim.SGD(sharded.parameters(), lr=0.1),
-                                    data_loader=self.loader(), noise_multiplier=NOISE, max_grad_norm=1.0,
-                                    grad_sample_mode="ghost_fsdp", criterion=torch.nn.CrossEntropyLoss())
-            finally:
-                said = " | ".join(str(warning.message) for warning in caught)
-        self.assertIn("FSDP: each rank draws the noise of its shard", said)
+        with self.assertWarnsRegex(UserWarning, "FSDP: each rank draws the noise of its shard"):
+            check_model(sharded, "flat")
 
     def test_the_divisor_is_the_one_that_is_said(self):
         made, _ = self.make(self.open())
@@ -187,14 +182,14 @@ class Engine(LedgerCase):
         self.assertEqual(normalizer_of("sum"), "PUBLIC_CONSTANT")
         made, _ = self.make(self.open(), public_batch_size=8)
         self.assertEqual(made[1].expected_batch_size, 8)
-        self.assertEqual(provenance(self.loader(), max_grad_norm=1.0, public_batch_size=8).normalizer, "PUBLIC_CONSTANT")
+        claims = provenance(self.loader(), max_grad_norm=1.0, public_batch_size=8)
+        self.assertEqual(claims.normalizer, "PUBLIC_CONSTANT")
         for wrong in (0, -1, float("inf"), float("nan")):
             with self.assertRaisesRegex(ValueError, "public_batch_size"):
                 LedgerEngine(None, public_batch_size=wrong)
 
     def test_the_noisy_sum_is_divided_by_the_public_number(self):
         """With gradients of 0 what is left is the noise over the divisor: its size tells the divisor."""
-        torch.manual_seed(1)
         model = torch.nn.Linear(1, 1000, bias=False)
         made, _ = self.make(self.open(), DataLoader(TensorDataset(torch.zeros(RECORDS, 1)), batch_size=BATCH),
                             model=model, public_batch_size=500, max_grad_norm=1.0)
@@ -210,11 +205,11 @@ class Engine(LedgerCase):
         claims = provenance(self.loader(), max_grad_norm=1.0, public_batch_size=8)
         self.assertEqual((claims.sampler, claims.library, claims.library_version),
                          ("POISSON", "opacus", opacus.__version__))
-        with self.assertRaisesRegex(ValueError, "provenance.normalizer: got 'PUBLIC_CONSTANT'"):
+        with self.assertRaisesRegex(ValueError, "provenance.normalizer: got PUBLIC_CONSTANT"):
             self.make(self.open(provenance=claims))
         self.make(self.open(provenance=claims), public_batch_size=8)
         shuffled = epsledger.Provenance(sampler="SHUFFLED")
-        with self.assertRaisesRegex(ValueError, "provenance.sampler: got 'SHUFFLED', want POISSON"):
+        with self.assertRaisesRegex(ValueError, "provenance.sampler: got SHUFFLED, want POISSON"):
             self.make(self.open(provenance=shuffled))
 
 

@@ -176,7 +176,9 @@ TEST(KnownFaults, EachHasASourceARangeAndADate) {
     EXPECT_TRUE(FaultOf(Of(std::string(fault.library), std::string(fault.first))).has_value());
     EXPECT_TRUE(
         FaultOf(Of(std::string(fault.library), std::string(fault.newest_checked))).has_value());
-    if (!fault.fixed_in.empty()) EXPECT_FALSE(told(fault.fixed_in)) << fault.what;
+    if (!fault.fixed_in.empty()) {
+      EXPECT_FALSE(told(fault.fixed_in)) << fault.what;
+    }
   }
 }
 

@@ -14,8 +14,8 @@ no further step fits, the Trainer is told to stop after the last one: fit() retu
 before the step runs. Under torch.distributed rank 0 has the session and charges, the others have None, and all ranks
 continue or stop together.
 
-An event that is proved for Poisson batches is refused if the loader draws others: when training begins, before any step.
-Low precision and split parameters get a warning.
+An event that is proved for Poisson batches is refused if the loader draws others, when training begins and before any
+step. Low precision and split parameters get a warning.
 """
 from __future__ import annotations
 

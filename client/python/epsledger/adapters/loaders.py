@@ -38,11 +38,8 @@ def drawing_of(loader: Any) -> Drawing:
     if type(batches).__name__ in _POISSON:
         return Drawing("POISSON", True, False, False)
     sampler = getattr(batches, "sampler", None)
-    while type(sampler).__name__.startswith("_") and hasattr(sampler, "sampler"):
-        sampler = sampler.sampler
-    if not (isinstance(batches, BatchSampler) and type(batches) is BatchSampler):
-        if not type(batches).__name__.startswith("BatchSamplerShard"):
-            return Drawing("SAMPLER_UNSPECIFIED", None, False, False)
+    if type(batches) is not BatchSampler:
+        return Drawing("SAMPLER_UNSPECIFIED", None, False, False)
     if isinstance(sampler, WeightedRandomSampler):
         return Drawing("SAMPLER_UNSPECIFIED", False, False, True)
     if isinstance(sampler, RandomSampler):

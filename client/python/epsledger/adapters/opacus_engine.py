@@ -53,7 +53,7 @@ def provenance(data_loader: Any, *, max_grad_norm: Union[float, Sequence[float]]
 
 
 def normalizer_of(loss_reduction: str, public_batch_size: Optional[float] = None) -> NormalizerName:
-    """Returns what this version of Opacus divides the noisy sum by; NORMALIZER_UNSPECIFIED for one that was not read."""
+    """Returns what this version of Opacus divides the noisy sum by; NORMALIZER_UNSPECIFIED if its code was not read."""
     if loss_reduction == "sum" or public_batch_size is not None:
         return "PUBLIC_CONSTANT"
     numbers = tuple(map(int, re.findall(r"\d+", opacus.__version__)[:2]))
@@ -70,7 +70,8 @@ class LedgerEngine(opacus.PrivacyEngine):
     public_batch_size  in (0, inf), fixed without the data: what the noisy sum is divided by, over all ranks. None: what
                        Opacus divides by."""
 
-    def __init__(self, session: Optional[Session], *, public_batch_size: Optional[float] = None, **options: Any) -> None:
+    def __init__(self, session: Optional[Session], *, public_batch_size: Optional[float] = None,
+                 **options: Any) -> None:
         super().__init__(**options)
         if public_batch_size is not None and not (0 < public_batch_size < math.inf):
             refuse("public_batch_size", public_batch_size, "in (0, inf)")
@@ -84,7 +85,7 @@ class LedgerEngine(opacus.PrivacyEngine):
         told = on_rank_0(self._described)
         self._check_batches(data_loader, poisson_sampling, told["neighboringRelation"])
         self._check_declared(told.get("provenance", {}), data_loader, poisson_sampling, loss_reduction)
-        _check_model(module, clipping)
+        check_model(module, clipping)
         made = super().make_private(module=module, optimizer=optimizer, data_loader=data_loader,
                                     poisson_sampling=poisson_sampling, clipping=clipping,
                                     loss_reduction=loss_reduction, **options)
@@ -131,7 +132,8 @@ class LedgerEngine(opacus.PrivacyEngine):
                    "LedgerEngine(public_batch_size=...): without it this Opacus divides by %s" % actual)
 
 
-def _check_model(module: Any, clipping: str) -> None:
+def check_model(module: Any, clipping: str) -> None:
+    """Refuses clipping and parameters that the charged event does not describe; warns where that was not tested."""
     if clipping == "adaptive":
         refuse("clipping", clipping, '"flat" or "per_layer": the bound of adaptive clipping follows from the number of '
                                      "records in the batch, to which Opacus adds no noise")

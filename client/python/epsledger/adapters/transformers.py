@@ -14,8 +14,8 @@ stop after the last one: train() returns as at its end, and the model can be sav
 runs. Under torch.distributed rank 0 has the session and charges, the others have None, and all ranks continue or stop
 together.
 
-An event that is proved for Poisson batches is refused if the loader draws others: when training begins, before any step.
-Low precision and split parameters get a warning.
+An event that is proved for Poisson batches is refused if the loader draws others, when training begins and before any
+step. Low precision and split parameters get a warning.
 """
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class LedgerCallback(TrainerCallback):
             warn_of_low_precision(others["model"].parameters())
         for option in ("fp16", "bf16", "fsdp", "deepspeed"):
             if getattr(args, option, None):
-                warnings.warn("TrainingArguments.%s: that your noise and clipping are right with it cannot be seen from "
-                              "here" % option, stacklevel=2)
+                warnings.warn("TrainingArguments.%s: that your noise and clipping are right with it cannot be seen "
+                              "from here" % option, stacklevel=2)
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **others: Any) -> None:
         on_rank_0(self._steps.charge)

@@ -197,7 +197,8 @@ std::string Coverage(const Facts& facts) {
   if (facts.kind != Facts::Kind::kBudget) {
     return text +
            "The number is about this session alone: what else was released about the same people "
-           "is not in it. The statement of the root budget covers everything together.";
+           "is not in it, and must not have been used to choose its steps. The statement of the "
+           "root budget covers everything together, without this condition.";
   }
   switch (facts.scope) {
     case Facts::Scope::kRoot:

@@ -27,8 +27,17 @@ class Names(LedgerCase):
             epsledger.Cap.approximate_dp(3, 1e-5, filter="pld")
         with self.assertRaisesRegex(ValueError, "provenance.sampler: got 7, want one of"):
             self.client.open(session="run", budget=self.new_budget(), provenance=epsledger.Provenance(sampler=7))
+        with self.assertRaisesRegex(ValueError, "provenance.normalizer: got 'n', want one of"):
+            self.client.open(session="run", budget=self.new_budget(), provenance=epsledger.Provenance(normalizer="n"))
         with self.assertRaises(epsledger.NotFound):
             self.client.budget("x")
+
+    def test_a_normalizer_is_kept_and_one_that_is_not_said_is_not_sent(self):
+        self.assertNotIn("normalizer", epsledger.Provenance().to_json())
+        session = self.client.open(session="run", budget=self.new_budget(), delta=1e-5,
+                                   provenance=epsledger.Provenance(normalizer="sampled-batch-size"))
+        told = self.client.call("SessionService/GetSession", {"name": session.name})
+        self.assertEqual(told["provenance"]["normalizer"], "SAMPLED_BATCH_SIZE")
 
     def test_the_names_are_those_of_the_protos(self):
         folder = os.path.join(PACKAGE, "..", "..", "proto", "epsledger", "v1")
@@ -36,7 +45,8 @@ class Names(LedgerCase):
         for file in os.listdir(folder):
             with open(os.path.join(folder, file), encoding="utf-8") as stream:
                 protos += stream.read()
-        for known, one in ((names.RELATIONS, "REPLACE_SPECIAL"), (names.SAMPLERS, "SHUFFLED"), (names.FILTERS, "PORTFOLIO")):
+        for known, one in ((names.RELATIONS, "REPLACE_SPECIAL"), (names.SAMPLERS, "SHUFFLED"), (names.FILTERS, "PORTFOLIO"),
+                           (names.NORMALIZERS, "SAMPLED_BATCH_SIZE")):
             kind = re.search(r"enum \w+ \{[^}]*\b%s = [^}]*\}" % one, protos).group()
             there = re.findall(r"^\s*([A-Z_]+) = \d+", kind, re.MULTILINE)
             wanted = [name for name in there if not name.endswith("UNSPECIFIED") or name in known]

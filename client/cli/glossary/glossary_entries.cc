@@ -40,8 +40,8 @@ std::vector<GlossaryEntry> Words() {
       {kRefusal, "policy-violation",
        "A policy on the way up does not allow what the attempt declares, such as its sampler, or "
        "the attempt declares nothing.",
-       "Open an attempt that declares what `policy get` wants: --sampler, --clip-norm, --library "
-       "and --library-version.",
+       "Open an attempt that declares what `policy get` wants: --sampler, --clip-norm, --library, "
+       "--library-version and --normalizer.",
        ""},
       {kRefusal, "budget-superseded", "A budget on the way up was replaced by another one.",
        "Open a session under the successor, which `budget get` names.", ""},

@@ -29,10 +29,16 @@ TEST_F(LedgerVerbsTest, CreateSendsEverythingThatABudgetAndASessionHave) {
       Want(ExitCode::kOk,
            {"budget", "create", "strict", "--curve-point", "0.5:1e-3", "--curve-point", "1:1e-5",
             "--relation", "add-or-remove-one", "--privacy-unit", "person", "--allow-sampler",
-            "poisson", "--allow-sampler", "full-batch", "--require-provenance"}));
+            "poisson", "--allow-sampler", "full-batch", "--require-provenance",
+            "--allow-normalizer", "public-constant", "--refuse-known-faults"}));
   EXPECT_EQ(strict.cap().trade_off_curve().points_size(), 2);
   EXPECT_EQ(strict.policy().allowed_samplers_size(), 2);
   EXPECT_TRUE(strict.policy().provenance_required());
+  ASSERT_EQ(strict.policy().allowed_normalizers_size(), 1);
+  EXPECT_EQ(strict.policy().allowed_normalizers(0), v1::Provenance::PUBLIC_CONSTANT);
+  EXPECT_TRUE(strict.policy().known_faults_refused());
+  EXPECT_THAT(Want(ExitCode::kOk, {"policy", "get", "strict", "-o", "csv"}),
+              testing::AllOf(HasSubstr("PUBLIC_CONSTANT"), HasSubstr("known faults refused")));
 }
 
 TEST_F(LedgerVerbsTest, RunsAsPublishedAreShownAsSuchWithTheirAudits) {
@@ -172,8 +178,13 @@ TEST_F(LedgerVerbsTest, SessionsTellWhatTheySpentAndClose) {
                        "add-or-remove-one", "--privacy-unit", "person"});
   Want(ExitCode::kOk,
        {"session", "create", "digits/run-1", "--relation", "add-or-remove-one", "--no-own-cap"});
-  Want(ExitCode::kOk, {"charge", "create", "digits/run-1", "--open-attempt", "--sampler", "poisson",
-                       "--clip-norm", "1", "--gaussian", "40", "--count", "3"});
+  Want(ExitCode::kOk,
+       {"charge", "create", "digits/run-1", "--open-attempt", "--sampler", "poisson", "--clip-norm",
+        "1", "--normalizer", "sampled-batch-size", "--gaussian", "40", "--count", "3"});
+  EXPECT_EQ(As<v1::Session>(Want(ExitCode::kOk, {"session", "get", "digits/run-1"}))
+                .provenance()
+                .normalizer(),
+            v1::Provenance::SAMPLED_BATCH_SIZE);
   EXPECT_THAT(Want(ExitCode::kOk, {"session", "history", "digits/run-1", "-o", "csv"}),
               HasSubstr("3,gaussian 40"));
   EXPECT_THAT(Want(ExitCode::kOk, {"session", "profile", "digits/run-1", "--at", "0.5,1"}),

@@ -268,8 +268,9 @@ TEST_F(ChargeRpc, APreviewMayBeOfANewAttempt) {
   EXPECT_EQ(other.response.decision(), v1::Charge::REFUSED);
   EXPECT_EQ(other.response.refusal().reason(), v1::Refusal::POLICY_VIOLATION);
   EXPECT_TRUE(other.response.for_new_attempt());
-  for (const std::string& wrong : {session + "provenance { clip_norm: -1 }",
-                                   std::string("budget: 'budgets/b' provenance {}")}) {
+  for (const std::string& wrong :
+       {session + "provenance { clip_norm: -1 }", session + "provenance { normalizer: 9 }",
+        std::string("budget: 'budgets/b' provenance {}")}) {
     const auto refused = preview(wrong);
     EXPECT_EQ(refused.status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
     EXPECT_NE(refused.status.error_message().find("provenance"), std::string::npos);

@@ -198,7 +198,10 @@ RunDescription FsdpProgram::Description(const Budget& budget) const {
   return {
       .program = "epsledger-fsdp",
       .display_name = absl::StrCat("FSDP on ", options_.data),
-      .provenance = {.sampler = Sampler::kPoisson, .clip_norm = 1},
+      // --expected-batch-size, which nothing of the data changes.
+      .provenance = {.sampler = Sampler::kPoisson,
+                     .clip_norm = 1,
+                     .normalizer = Normalizer::kPublicConstant},
       .claim = ProvenClaim(options_.ledger, budget, "client/trainers/fsdp/README.md, theorem 1"),
       .sampling_probability = probability_,
       .besides_steps = std::move(besides_steps),

@@ -167,6 +167,9 @@ absl::StatusOr<Session> Client::OpenSession(const SessionOptions& options) {
                    connection.Call(connection.sessions(),
                                    &v1::SessionService::StubInterface::OpenAttempt, request));
   RETURN_IF_ERROR(ValidateAttempt(name, attempt));
+  const std::string wrong = impl_->seen_heads->Contradiction(
+      name, attempt.sequence(), attempt.hash(), request.last_seen_head().sequence());
+  if (!wrong.empty()) return absl::DataLossError(wrong);
   impl_->seen_heads->Remember(name, attempt.sequence(), attempt.hash(), attempt.head_tag());
   auto impl = std::make_unique<Session::Impl>();
   impl->connection = impl_->connection;

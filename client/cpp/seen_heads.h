@@ -20,6 +20,14 @@ class SeenHeads {
   void Remember(const std::string& session_name, int64_t sequence, const std::string& hash,
                 const std::string& tag) ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // Returns how the entry of an answer contradicts what was seen; "" if it does not, or if `hash`
+  // is not a hash. A fork: it has the sequence number of the newest entry, and another hash. The
+  // ledger went back: it is not after `sent`, the number of the head that a new key, or an attempt,
+  // was sent with. An older key may have an older entry: its `sent` is 0.
+  std::string Contradiction(const std::string& session_name, int64_t sequence,
+                            const std::string& hash, int64_t sent) const
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
   // Sets request.last_seen_head, if anything was seen.
   template <class Request>
   void AddTo(Request& request, const std::string& session_name) const ABSL_LOCKS_EXCLUDED(mutex_) {

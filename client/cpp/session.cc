@@ -17,6 +17,7 @@
 #include "client/cpp/lease_impl.h"
 #include "client/cpp/mechanism_message.h"
 #include "client/cpp/preview.h"
+#include "client/cpp/rpc_status.h"
 #include "client/cpp/session_impl.h"
 #include "epsledger/v1/guarantee.pb.h"
 
@@ -64,7 +65,7 @@ absl::StatusOr<Permit> Session::Charge(const Mechanism& mechanism, int64_t count
     absl::MutexLock lock(&impl_->mutex);
     charge_id = absl::StrCat("step-", ++impl_->last_step);
   }
-  return ChargeWithId(charge_id, mechanism, count);
+  return ChargeWithId(charge_id, mechanism, count, /*is_new=*/true);
 }
 
 absl::StatusOr<Permit> Session::RetryCharge(const std::string& charge_id) {
@@ -84,7 +85,7 @@ absl::StatusOr<Permit> Session::RetryCharge(const std::string& charge_id) {
         absl::StrCat("charge_id: got ", charge_id, ", want one of unknown_charges()"));
   }
   absl::StatusOr<Permit> permit =
-      ChargeWithId(found[0].charge_id, found[0].mechanism, found[0].count);
+      ChargeWithId(found[0].charge_id, found[0].mechanism, found[0].count, /*is_new=*/false);
   if (!permit.ok() && !RefusalOf(permit.status()).has_value() &&
       !UnknownCharge(permit.status()).has_value()) {
     // No try of this round reached a decision, and one of an earlier round may have committed.
@@ -96,7 +97,8 @@ absl::StatusOr<Permit> Session::RetryCharge(const std::string& charge_id) {
 }
 
 absl::StatusOr<Permit> Session::ChargeWithId(const std::string& charge_id,
-                                             const Mechanism& mechanism, int64_t count) {
+                                             const Mechanism& mechanism, int64_t count,
+                                             bool is_new) {
   RETURN_IF_ERROR(ValidateCount(count));
   RETURN_IF_ERROR(CheckProcess(impl_->process));
   v1::ChargeRequest request;
@@ -106,12 +108,20 @@ absl::StatusOr<Permit> Session::ChargeWithId(const std::string& charge_id,
   request.set_count(count);
   impl_->seen_heads->AddTo(request, impl_->name);
   return impl_->PermitOf(charge_id, {mechanism, count},
-                         ChargeUntilDefinite(*impl_->connection, request));
+                         ChargeUntilDefinite(*impl_->connection, request),
+                         is_new ? request.last_seen_head().sequence() : 0);
 }
 
 absl::StatusOr<Permit> Session::Impl::PermitOf(const std::string& charge_id,
                                                const CountedMechanism& item,
-                                               const absl::StatusOr<v1::Charge>& charge) {
+                                               absl::StatusOr<v1::Charge> charge, int64_t sent) {
+  if (charge.ok()) {
+    const std::string wrong =
+        seen_heads->Contradiction(name, charge->sequence(), charge->hash(), sent);
+    if (!wrong.empty()) {
+      charge = OutcomeUnknown(absl::DataLossError(wrong), charge_id, "answered");
+    }
+  }
   if (charge.ok()) {
     seen_heads->Remember(name, charge->sequence(), charge->hash(), charge->head_tag());
     return Permit(charge->name(), charge->sequence(), item.mechanism, item.count);
@@ -146,7 +156,8 @@ absl::StatusOr<std::vector<absl::StatusOr<Permit>>> Session::ChargeBatch(
   std::vector<absl::StatusOr<Permit>> permits;
   for (size_t i = 0; i < items.size(); ++i) {
     permits.push_back(impl_->PermitOf(request.items(static_cast<int>(i)).charge_id(), items[i],
-                                      charges.ok() ? (*charges)[i] : charges.status()));
+                                      charges.ok() ? (*charges)[i] : charges.status(),
+                                      request.last_seen_head().sequence()));
   }
   if (!charges.ok()) return charges.status();
   return permits;
@@ -167,6 +178,11 @@ absl::StatusOr<Lease> Session::AcquireLease(const Mechanism& mechanism, int64_t 
   request.mutable_time_to_live()->set_seconds(time_to_live.count());
   impl_->seen_heads->AddTo(request, impl_->name);
   ASSIGN_OR_RETURN(const v1::Lease lease, LeaseUntilDefinite(*impl_->connection, request));
+  const std::string wrong = impl_->seen_heads->Contradiction(
+      impl_->name, lease.sequence(), lease.hash(), request.last_seen_head().sequence());
+  if (!wrong.empty()) {
+    return OutcomeUnknown(absl::DataLossError(wrong), request.lease_id(), "answered");
+  }
   impl_->seen_heads->Remember(impl_->name, lease.sequence(), lease.hash(), lease.head_tag());
   return Lease(std::unique_ptr<Lease::Impl>(new Lease::Impl{
       .connection = impl_->connection,

@@ -26,8 +26,9 @@ struct Session::Impl {
   };
 
   // Returns the permit of an accepted charge, and remembers an unknown outcome for RetryCharge.
+  // `sent` is as in SeenHeads::Contradiction.
   absl::StatusOr<Permit> PermitOf(const std::string& charge_id, const CountedMechanism& item,
-                                  const absl::StatusOr<v1::Charge>& charge)
+                                  absl::StatusOr<v1::Charge> charge, int64_t sent)
       ABSL_LOCKS_EXCLUDED(mutex);
 
   // Immutable.

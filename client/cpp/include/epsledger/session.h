@@ -196,7 +196,7 @@ class Session {
   explicit Session(std::unique_ptr<Impl> impl);
 
   absl::StatusOr<Permit> ChargeWithId(const std::string& charge_id, const Mechanism& mechanism,
-                                      int64_t count);
+                                      int64_t count, bool is_new);
 
   std::unique_ptr<Impl> impl_;
 };

@@ -10,6 +10,12 @@ import pathlib
 import subprocess
 import sys
 
+try:
+    import grpc as _grpc  # noqa: F401
+except ImportError:
+    print("skipped: the scripted server needs python3-grpcio")
+    sys.exit(77)
+
 from scripted_server import CHARGING, KEYS, Script, ScriptedServer
 
 SET = pathlib.Path(__file__).with_name("exchanges.jsonl")

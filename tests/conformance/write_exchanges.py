@@ -1,4 +1,5 @@
-"""write_exchanges.py [FILE]: writes the conformance set, one exchange a line, from the rules of README.md.
+"""write_exchanges.py [--check]: writes exchanges.jsonl, one exchange a line, from the rules of README.md; or only says
+whether it is what would be written.
 
 The verdicts follow from the tables below. No client was asked for one.
 """
@@ -437,9 +438,12 @@ def exchanges():
 
 
 def main():
-    default = pathlib.Path(__file__).with_name("exchanges.jsonl")
-    path = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else default
-    path.write_text("".join(json.dumps(one, separators=(",", ":")) + "\n" for one in exchanges()), encoding="utf-8")
+    path = pathlib.Path(__file__).with_name("exchanges.jsonl")
+    text = "".join(json.dumps(one, separators=(",", ":")) + "\n" for one in exchanges())
+    if sys.argv[1:] != ["--check"]:
+        path.write_text(text, encoding="utf-8")
+    elif path.read_text(encoding="utf-8") != text:
+        sys.exit("exchanges.jsonl is not what write_exchanges.py writes: run it")
 
 
 if __name__ == "__main__":

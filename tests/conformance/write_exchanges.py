@@ -387,17 +387,17 @@ def add_connections(to):
            step({"do": "settle", "lease": 0}, [{"call": "SettleLease", "fault": "cut"}, settles("0")]),
            retry={"maxTries": 0})
     to.add("deadline.then_accepted", "4 12", "A try ends at its deadline; the next one is the same.",
-           charge([silent, accepts(2)], permit(2)), retry={"callTimeoutMs": 300})
+           charge([silent, accepts(2)], permit(2)), retry={"callTimeoutMs": 2000})
     to.add("deadline.to_the_end", "5 12", "No answer to any try: spent.", charge([silent] * TRIES, UNKNOWN),
-           retry={"callTimeoutMs": 100})
+           retry={"callTimeoutMs": 2000})
     to.add("deadline.of_all", "5 12", "All tries together end too.",
            charge([silent, {**silent, "times": "any"}], UNKNOWN),
-           retry={"callTimeoutMs": 100, "overallTimeoutMs": 350, "maxTries": 0})
+           retry={"callTimeoutMs": 2000, "overallTimeoutMs": 5000, "maxTries": 0})
     to.add("deadline.lease", "12", "A lease that is not answered is spent in full.",
-           lease([{**silent, "call": "AcquireLease"}] * TRIES, UNKNOWN), retry={"callTimeoutMs": 100})
+           lease([{**silent, "call": "AcquireLease"}] * TRIES, UNKNOWN), retry={"callTimeoutMs": 2000})
     to.add("deadline.open", "12", "No attempt: no session.",
            step({"do": "open"}, [{"call": "OpenAttempt", "fault": "silent"}] * TRIES, ERROR),
-           opening=False, retry={"callTimeoutMs": 100})
+           opening=False, retry={"callTimeoutMs": 2000})
 
     def wait(text):
         return [{"type": "google.rpc.RetryInfo", "value": {"retryDelay": text}}]

@@ -12,7 +12,8 @@ namespace epsledger::accounting {
 // A pair of laws on finitely many outcomes: delta(epsilon) = sum (P - e^epsilon Q)_+, one sum per
 // likelihood ratio, kept for all ratios above each one. Only positive numbers are added.
 // Relative error of delta: 16 ulp and twice FinitePair::relative_error, which also moves epsilon by
-// as much: 1e-14 of a pair as given, some 1e-12 of a product (SeveralReleases). Below epsilon = -600 the upper end is 1. Cost: O(log outcomes).
+// as much: 1e-14 of a pair as given, some 1e-12 of a product (SeveralReleases). Below epsilon =
+// -600 the upper end is 1. Cost: O(log outcomes).
 class FinitePairProfile final : public PrivacyProfile {
  public:
   explicit FinitePairProfile(const FinitePair& pair);

@@ -15,7 +15,11 @@ Bounds GaussianTradeOff(Bounds mu, double alpha) {
   if (mu.lower == kInfinity) return Bounds{0, 0};
   if (alpha <= 0) return Bounds{mu.upper == kInfinity ? 0.0 : 1.0, 1};
   if (alpha >= 1) return Bounds{0, 0};
-  if (mu.upper == 0) return Bounds{OneMinusDown(alpha), OneMinusUp(alpha)};
+  if (mu.upper == 0) {
+    const double rest = 1 - alpha;
+    const double missing = 1 - rest;  // exact: rest is alpha's exact complement, or at least 1/2
+    return Bounds{missing < alpha ? NextDown(rest) : rest, missing > alpha ? NextUp(rest) : rest};
+  }
   const Bounds t = NormalUpperQuantileBounds(alpha);
   // Phi rounded outward by its own error and that of the subtraction inside.
   const auto phi = [](double z, double sign) {

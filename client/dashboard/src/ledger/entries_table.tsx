@@ -6,7 +6,7 @@ import { hexOf } from '../format/hashes';
 import { count } from '../format/numbers';
 import { clockTime, dayName } from '../format/times';
 import { hrefOf } from '../router';
-import { doorWords, entryWords, whoWords, type EntryWords } from './entry_words';
+import { doorWords, entryWords, placeOfName, whoWords, type EntryWords } from './entry_words';
 
 /** An entry with its words. */
 export interface ReadEntry {
@@ -85,11 +85,12 @@ function EntryRow({ entry, words, who }: ReadEntry) {
 
 /** The text, with a link where it names a budget or session. */
 function Sentence({ words }: { words: EntryWords }) {
-  const at = words.about === '' ? -1 : words.text.indexOf(words.about);
+  const at = placeOfName(words.text, words.about);
   if (at < 0) return <>{words.text}</>;
   const [budget = '', session] = words.about.split('/');
-  const href =
-    session === undefined ? hrefOf({ page: 'budget', budget }) : hrefOf({ page: 'session', budget, session });
+  const href = hrefOf(
+    session === undefined ? { page: 'budget', budget } : { page: 'session', budget, session },
+  );
   return (
     <>
       {words.text.slice(0, at)}

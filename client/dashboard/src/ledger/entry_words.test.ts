@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describedWords, entryWords, isAbout, whoWords } from './entry_words';
+import { describedWords, entryWords, isAbout, placeOfName, whoWords } from './entry_words';
 
 const wordsOf = (description: string) => entryWords({ description });
 
@@ -91,4 +91,11 @@ test('SomebodyIsNamedAsTheServerKnowsThem', () => {
   assert.equal(whoWords({ principal: 'ada@example.org', door: 'HTTP' }), 'ada@example.org');
   assert.equal(whoWords({ door: 'SERVER' }), 'The server');
   assert.equal(whoWords(undefined), 'Somebody (not recorded)');
+});
+
+test('ANameIsFoundAsAWordAndNotInsideOne', () => {
+  const text = 'created the budget b below a: 1-DP';
+  assert.equal(placeOfName(text, 'b'), text.indexOf('b below'));
+  assert.equal(placeOfName('charged b/s for 2 steps', 'b/s'), 8);
+  assert.equal(placeOfName('froze the budget people', 'peop'), -1);
 });

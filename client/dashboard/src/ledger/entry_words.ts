@@ -127,6 +127,17 @@ export function doorWords(actor: Actor | undefined): string {
   return actor?.door === 'HTTP' ? 'over HTTP' : '';
 }
 
+/** Returns where a text names what it is about, as a whole word; -1: nowhere. */
+export function placeOfName(text: string, about: string): number {
+  if (about === '') return -1;
+  for (const before of ['budget ', ' ']) {
+    const at = text.indexOf(before + about);
+    const end = at + before.length + about.length;
+    if (at >= 0 && /^$|^[\s:;,]/.test(text.slice(end))) return at + before.length;
+  }
+  return -1;
+}
+
 /** True if an entry is about a budget or session, or about a session of the budget. */
 export function isAbout(words: EntryWords, wanted: string): boolean {
   return words.about === wanted || words.about.startsWith(`${wanted}/`);

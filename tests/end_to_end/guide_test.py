@@ -1,7 +1,6 @@
 """Every block of the guide does what the page shows: guide_test.py BUILD_DIR
 
-Each page of client/guide is read top to bottom on a new machine (page_runner.py), and its output is compared. A page that
-is not there, or has no block, fails. Blocks that need another library run where EPSLEDGER_PEERS_PYTHON has it.
+Each page of client/guide is read top to bottom on a new machine (page_runner.py), and its output is compared. Blocks that need another library run where EPSLEDGER_PEERS_PYTHON has it.
 """
 import glob
 import os

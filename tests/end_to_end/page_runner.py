@@ -94,7 +94,8 @@ def matches(expected, printed):
     lines = [line.rstrip() for line in expected.strip("\n").split("\n")]
     pattern = "".join(r"(?:[^\n]*\n)*?" if line == "..." else
                       r"[^\n]*?".join(map(re.escape, line.split("..."))) + r"\n" for line in lines)
-    return re.fullmatch(pattern, "\n".join(line.rstrip() for line in printed.strip("\n").split("\n")) + "\n") is not None
+    shown = "".join(line.rstrip() + "\n" for line in printed.strip("\n").split("\n"))
+    return re.fullmatch(pattern, shown) is not None
 
 
 class Shell:
@@ -157,7 +158,8 @@ class Reader:
         self._environment = {
             "PATH": os.pathsep.join(search + [os.environ.get("PATH", os.defpath)]), "HOME": home, "LC_ALL": "C.UTF-8",
             "EPSLEDGER_SERVER": self._ports[0].address, "EPSLEDGER_HTTP": "http://" + self._ports[1].address,
-            "EPSLEDGER_OUTPUT": "table", "EPSLEDGER_TIMEOUT": str(HANGS_SECONDS), "no_proxy": "*", "PYTHONDONTWRITEBYTECODE": "1",
+            "EPSLEDGER_OUTPUT": "table", "EPSLEDGER_TIMEOUT": str(HANGS_SECONDS), "no_proxy": "*",
+            "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONPATH": os.pathsep.join(self._packages + ["/usr/lib/python3/dist-packages"])}
         self._shell = Shell(self._environment, home)
         self._names = {"__name__": "__main__"}

@@ -1,7 +1,7 @@
 """Three people meet epsledger for the first time, and follow only what is written: walks_test.py BUILD_DIR [TRANSCRIPT]
 
-Each starts from nothing: an empty home, no server, the built programs on PATH. The walk is the list of pages and sections
-that they read. Whatever a page leaves out stops them, and is a problem of the page. Every prompt is recorded with the
+Each starts from nothing: an empty home, no server, the built programs on PATH. The walk is the list of pages
+and sections that they read. Whatever a page leaves out stops them, and is a problem of the page. Every prompt is recorded with the
 seconds that it took; TRANSCRIPT is a file for all of them. Seconds are shown and never judged.
 """
 import re

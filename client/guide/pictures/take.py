@@ -50,7 +50,8 @@ class Terminal:
         typed = textwrap.wrap("$ epsctl " + " ".join(arguments), COLUMNS - 2, subsequent_indent="    ",
                               break_on_hyphens=False)
         self.lines += [("typed", line + (" \\" if line is not typed[-1] else "")) for line in typed]
-        run = subprocess.run([self._server.epsctl, "--server", self._server.grpc, "-o", "table", "--timeout", "900", *arguments],
+        run = subprocess.run([self._server.epsctl, "--server", self._server.grpc, "-o", "table", "--timeout", "900",
+                              *arguments],
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, stdin=subprocess.DEVNULL)
         for line in run.stdout.rstrip("\n").split("\n"):
             kind = "refused" if "REFUSED" in line or line.startswith("epsctl: refused") else "shown"

@@ -54,7 +54,8 @@ def copy(page, source, dead):
         if os.path.isdir(os.path.join(ROOT, target)):
             return match.group(0).replace(link, os.path.relpath(of_folder(target, source), folder or "."))
         if match.group(2) and match.group(2)[1:] not in anchors(target):
-            dead.append("%s:%d: %s has no title %s" % (page, text[:match.start()].count("\n") + 1, link, match.group(2)))
+            line = text[:match.start()].count("\n") + 1
+            dead.append("%s:%d: %s has no title %s" % (page, line, link, match.group(2)))
         if not target.endswith(".md"):
             put(os.path.join(source, target), None, os.path.join(ROOT, target))
         return match.group(0)

@@ -7,7 +7,7 @@
     with engine.accountant.until_exhausted():
         ...
 
-Tested against Opacus 1.6 on PyTorch 2.15. README.md here has the table of what is detected, charged, warned of and
+Written against the code of Opacus 1.6. README.md here has the table of what is detected, charged, warned of and
 refused.
 
 The divisor. Opacus 1.0 to 1.6 divide the noisy sum by int(q * number of records) with loss_reduction="mean": a function

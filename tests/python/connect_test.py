@@ -103,6 +103,13 @@ class Addresses(unittest.TestCase):
 
 
 class Connections(LedgerCase):
+    def test_the_address_of_grpc_is_named_as_such_at_once(self):
+        # The overall timeout is out of reach: the call is not tried again.
+        retry = epsledger.Retry(call_timeout=600, overall_timeout=600)
+        with epsledger.connect(address="http://" + self.server.grpc, retry=retry) as client:
+            with self.assertRaisesRegex(epsledger.CallFailed, "speaks gRPC, want .* --http-listen"):
+                client.budgets()
+
     def test_a_connection_is_used_again_and_made_anew_after_the_server_ended_it(self):
         client = self.connect(retry=ONE_TRY)
         session = self.new_session(client=client)

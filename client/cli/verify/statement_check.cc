@@ -117,12 +117,15 @@ absl::StatusOr<v1::PrivacyStatement> LoadStatement(const std::string& path) {
 absl::StatusOr<std::string> PublicKeyOfDigits(const std::string& digits) {
   constexpr size_t kDigits = 2 * kKeyBytes;
   const bool is_hex = digits.find_first_not_of("0123456789abcdefABCDEF") == digits.npos;
-  if (!is_hex || digits.size() != kDigits) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--public-key: got \"", bridge::Printable(digits.substr(0, kDigits)), "\" (",
-                     digits.size(), " characters), want 64 hexadecimal digits"));
+  std::string key;
+  if (is_hex && digits.size() == kDigits) {
+    key = absl::HexStringToBytes(digits);
+  } else if (!absl::Base64Unescape(digits, &key) || key.size() != kKeyBytes ||
+             absl::Base64Escape(key) != digits) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--public-key: got \"", bridge::Printable(digits.substr(0, kDigits)), "\" (", digits.size(),
+        " characters), want 64 hexadecimal digits, or the base64 of `server info`"));
   }
-  std::string key = absl::HexStringToBytes(digits);
   RETURN_IF_ERROR(CheckPublicKey(key));
   return key;
 }

@@ -14,8 +14,9 @@ namespace epsledger::cli {
 // such file. Checks no signature.
 absl::StatusOr<v1::PrivacyStatement> LoadStatement(const std::string& path);
 
-// Returns the 32 bytes of an Ed25519 public key that is written as 64 hexadecimal digits.
-// INVALID_ARGUMENT for any other text, and for a key that CheckStatement takes for invalid.
+// Returns the 32 bytes of an Ed25519 public key that is written as 64 hexadecimal digits, or in
+// base64 as `server info -o json` prints it. INVALID_ARGUMENT for any other text, and for a key
+// that CheckStatement takes for invalid.
 absl::StatusOr<std::string> PublicKeyOfDigits(const std::string& digits);
 
 // Returns OK if the owner of `public_key` (32 bytes, Ed25519) signed the statement, and every part

@@ -156,6 +156,9 @@ TEST_F(StatementExport, NeedsTheKeyOfTheSignerAndNamesIt) {
     const Outcome made = Export(form, {"--public-key", key});
     EXPECT_EQ(made.code, ExitCode::kOk) << made.err;
     EXPECT_THAT(made.out, HasSubstr(key)) << form;
+    const Outcome by_base64 =
+        Export(form, {"--public-key", absl::Base64Escape(genuine_.public_key())});
+    EXPECT_EQ(by_base64.out, made.out) << by_base64.err;
     for (const auto& [flags, code, says] :
          std::vector<std::tuple<std::vector<std::string>, ExitCode, std::string>>{
              {{}, ExitCode::kUsage, "--public-key"},

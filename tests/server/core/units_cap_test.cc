@@ -52,7 +52,9 @@ TEST_F(UnitsCapTest, ACapInUnitsPromisesTheCurveOfItsReference) {
   const std::vector<double> deltas = {.1, .01, .001, 1e-4, 1e-5};
   for (size_t i = 0; i < curve.size(); ++i) {
     EXPECT_EQ(curve[i].delta, deltas[i]);
-    if (i > 0) EXPECT_GT(curve[i].epsilon, curve[i - 1].epsilon);
+    if (i > 0) {
+      EXPECT_GT(curve[i].epsilon, curve[i - 1].epsilon);
+    }
   }
   // A 40th of 1e-5 and the lattice are all that it says too much.
   ExpectWithinCurve(curve, {{Step(), 300}}, .99);

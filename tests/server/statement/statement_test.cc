@@ -13,6 +13,7 @@
 #include "google/protobuf/struct.pb.h"
 #include "google/protobuf/util/json_util.h"
 #include "gtest/gtest.h"
+#include "server/core/policy.h"
 #include "server/statement/signing_key.h"
 #include "tests/server/core/ledger_harness.h"
 

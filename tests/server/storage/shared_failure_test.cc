@@ -336,7 +336,9 @@ TEST(SharedFailure, AServerThatHoldsALedgerHoldsUpNoOther) {
       EXPECT_FALSE(is_answered(waiting.front()));
       EXPECT_TRUE(server->Health().ok());
     }
-    if (i == 10) EXPECT_TRUE(stopped->Rollback().ok());
+    if (i == 10) {
+      EXPECT_TRUE(stopped->Rollback().ok());
+    }
   }
   std::vector<int64_t> sequences;
   for (auto& reply : waiting) {

@@ -4,8 +4,11 @@
 #include <array>
 #include <cctype>
 #include <cstdint>
+#include <initializer_list>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
 
 namespace epsledger::core {
@@ -63,12 +66,22 @@ constexpr auto kKnownFaults = std::to_array<KnownFault>({
      .avoided = Avoided::kByAnotherSampler},
 });
 
+// The name by which an index knows a project: in lower case, with one "_" for each run of "-", "_"
+// and "." (PEP 503). Empty if the text has any other character, or one of these at an end: then it
+// is no name that can be looked up.
 std::string PlainName(std::string_view library) {
-  std::string name(library);
-  for (char& c : name) {
-    c = c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  std::string name;
+  for (const char c : library) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x80 && std::isalnum(byte)) {
+      name += static_cast<char>(std::tolower(byte));
+    } else if (c != '-' && c != '_' && c != '.') {
+      return "";
+    } else if (name.empty() || name.back() != '_') {
+      name += '_';
+    }
   }
-  return name;
+  return name.empty() || name.front() == '_' || name.back() == '_' ? "" : name;
 }
 
 struct ComparableVersion {
@@ -80,32 +93,87 @@ struct ComparableVersion {
   }
 };
 
-// Reads "1.5", "v1.5.4", "2.3.0.dev0", "1.6.0+cu126". Nothing if it does not start with a number.
-std::optional<ComparableVersion> ReadVersion(std::string_view text) {
-  if (text.starts_with('v')) text.remove_prefix(1);
-  ComparableVersion version;
-  while (!text.empty() && std::isdigit(static_cast<unsigned char>(text[0]))) {
+// Reads a version from its beginning.
+class VersionReader {
+ public:
+  explicit VersionReader(std::string text) : text_(std::move(text)) {}
+
+  // Takes a number, at most a billion.
+  std::optional<int64_t> Number() {
+    if (left().empty() || !IsDigit(left()[0])) return std::nullopt;
     int64_t number = 0;
-    for (; !text.empty() && std::isdigit(static_cast<unsigned char>(text[0]));
-         text.remove_prefix(1)) {
-      number = std::min<int64_t>(number * 10 + (text[0] - '0'), 1'000'000'000);
+    for (; !left().empty() && IsDigit(left()[0]); ++at_) {
+      number = std::min<int64_t>(number * 10 + (left()[0] - '0'), 1'000'000'000);
     }
-    version.numbers.push_back(number);
-    if (text.size() < 2 || text[0] != '.' || !std::isdigit(static_cast<unsigned char>(text[1]))) {
-      break;
-    }
-    text.remove_prefix(1);
+    return number;
   }
-  if (version.numbers.empty()) return std::nullopt;
+  bool Take(std::string_view word) {
+    if (!left().starts_with(word)) return false;
+    at_ += word.size();
+    return true;
+  }
+  // Takes one of the words with at most one of ".-_" before it, and the number that may follow.
+  bool TakeMark(std::initializer_list<std::string_view> words) {
+    const size_t before = at_;
+    Take(".") || Take("-") || Take("_");
+    for (const std::string_view word : words) {
+      if (!Take(word)) continue;
+      const size_t after = at_;
+      Take(".") || Take("-") || Take("_");
+      if (!Number().has_value()) at_ = after;
+      return true;
+    }
+    at_ = before;
+    return false;
+  }
+  std::string_view left() const { return std::string_view(text_).substr(at_); }
+
+ private:
+  static bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+  const std::string text_;
+  size_t at_ = 0;
+};
+
+bool IsLocalLabel(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
+  });
+}
+
+// Reads the versions of PEP 440 without an epoch: "1.5", "v1.5.4", "2.3.0.dev0", "1.6.0rc1",
+// "1.6.0.post1", "1.6.0-1", "1.6.0+cu126". Nothing for any other text: what is not understood must
+// not pass for a version that is older than a fault.
+std::optional<ComparableVersion> ReadVersion(std::string_view text) {
+  VersionReader reader(absl::AsciiStrToLower(absl::string_view(text.data(), text.size())));
+  reader.Take("v");
+  ComparableVersion version;
+  do {
+    const std::optional<int64_t> number = reader.Number();
+    if (!number.has_value()) return std::nullopt;
+    version.numbers.push_back(*number);
+  } while (reader.left().size() > 1 && reader.left()[1] >= '0' && reader.left()[1] <= '9' &&
+           reader.Take("."));
   while (version.numbers.size() > 1 && version.numbers.back() == 0) version.numbers.pop_back();
-  // "post" comes after the release; a local version, after "+", is the release.
-  version.is_pre_release =
-      !text.empty() && text[0] != '+' && text.find("post") == std::string_view::npos;
+  const bool is_pre = reader.TakeMark({"alpha", "beta", "preview", "pre", "rc", "a", "b", "c"});
+  bool is_post = reader.TakeMark({"post", "rev", "r"});
+  if (!is_post && reader.Take("-")) {
+    if (!reader.Number().has_value()) return std::nullopt;
+    is_post = true;
+  }
+  const bool is_development = reader.TakeMark({"dev"});
+  if (reader.Take("+")) {
+    if (!IsLocalLabel(reader.left())) return std::nullopt;
+  } else if (!reader.left().empty()) {
+    return std::nullopt;
+  }
+  // What follows a release, a development of that too, is after it.
+  version.is_pre_release = is_pre || (is_development && !is_post);
   return version;
 }
 
 bool Has(const KnownFault& fault, const ComparableVersion& version) {
-  if (version < *ReadVersion(fault.first)) return false;
+  if (version.numbers < ReadVersion(fault.first)->numbers) return false;
   // Without a fix, what comes after the last version that was checked is not known to have it.
   return fault.fixed_in.empty() ? !(*ReadVersion(fault.newest_checked) < version)
                                 : version < *ReadVersion(fault.fixed_in);
@@ -145,17 +213,21 @@ bool DeclaresPublicNormalizer(const Provenance& provenance) {
 }
 
 std::optional<std::string> FaultOf(const Provenance& provenance) {
-  if (provenance.library.empty()) return "provenance.library: got \"\", want the library's name";
+  const std::string library = PlainName(provenance.library);
+  if (library.empty()) {
+    return absl::StrFormat(
+        "provenance.library: got \"%s\", want the name that its package index has, like opacus",
+        provenance.library);
+  }
   const std::optional<ComparableVersion> version = ReadVersion(provenance.library_version);
   if (!version.has_value()) {
     return absl::StrFormat(
         "provenance.libraryVersion: got \"%s\", want a version that can be compared with those "
-        "that "
-        "have known faults, like 1.6.0",
+        "that have known faults, like 1.6.0",
         provenance.library_version);
   }
   for (const KnownFault& fault : kKnownFaults) {
-    if (PlainName(fault.library) != PlainName(provenance.library) || !Has(fault, *version) ||
+    if (PlainName(fault.library) != library || !Has(fault, *version) ||
         Avoids(provenance, fault.avoided)) {
       continue;
     }

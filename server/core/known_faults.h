@@ -24,8 +24,9 @@ struct KnownFault {
     // A sampler other than POISSON: no amplification by Poisson sampling is charged then.
     kByAnotherSampler,
   };
-  std::string_view library;  // as Provenance.library; case, "-" and "_" do not matter
-  std::string_view first;    // the first version that has it
+  // As Provenance.library. Case does not matter, and "-", "_" and "." are equal.
+  std::string_view library;
+  std::string_view first;  // the first version that has it, with its pre-releases
   // The version without it, or empty: none is known, and `newest_checked` still has it.
   std::string_view fixed_in;
   std::string_view newest_checked;  // the last version that was looked at and has it
@@ -39,7 +40,8 @@ std::span<const KnownFault> KnownFaults();
 
 // Returns the reason why an attempt with `provenance` is refused where known faults are: a fault of
 // its library's version that it does not avoid, or a library or version that is not declared or
-// cannot be compared. Nothing if none is known. A pre-release counts as older than its release.
+// cannot be compared: a name of letters, digits, "-", "_" and ".", and a version as PEP 440 has
+// them, without an epoch. Nothing if none is known. A pre-release counts as older than its release.
 std::optional<std::string> FaultOf(const Provenance& provenance);
 
 // True if `provenance` declares a divisor that neighboring data sets have in common.

@@ -49,6 +49,13 @@ void AddSamplers(const accounting::MechanismEvent& event, std::vector<Sampler>* 
   }
 }
 
+// Blanks of any script say nothing; names and versions have a letter or a digit.
+bool SaysSomething(const std::string& text) {
+  return std::any_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  });
+}
+
 }  // namespace
 
 std::vector<Sampler> SamplersOf(const accounting::MechanismEvent& event) {
@@ -65,9 +72,13 @@ std::optional<std::string> MissingProvenance(const Policy& policy, const Provena
   if (!(provenance.clip_norm > 0)) {
     return "provenance.clipNorm: got 0, want the largest contribution of one record, in (0, inf)";
   }
-  if (provenance.library.empty()) return "provenance.library: got \"\", want the library's name";
-  if (provenance.library_version.empty()) {
-    return "provenance.libraryVersion: got \"\", want the library's version";
+  if (!SaysSomething(provenance.library)) {
+    return absl::StrFormat("provenance.library: got \"%s\", want the library's name",
+                           provenance.library);
+  }
+  if (!SaysSomething(provenance.library_version)) {
+    return absl::StrFormat("provenance.libraryVersion: got \"%s\", want the library's version",
+                           provenance.library_version);
   }
   return DeclarationViolation(policy, provenance);
 }

@@ -1,6 +1,7 @@
 // What attempts declare that they divide noisy sums by, the library versions with known faults, and
 // the policies about both.
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 #include <algorithm>
@@ -200,12 +201,33 @@ TEST(KnownFaults, VersionsAreComparedAsNumbers) {
     opacus.library_version = without;
     EXPECT_EQ(FaultOf(opacus), std::nullopt) << without;
   }
-  for (const char* incomparable : {"", "main", "unknown"}) {
+  for (const char* before : {"0.15.4", "0.99.post1"}) {
+    opacus.library_version = before;
+    EXPECT_EQ(FaultOf(opacus), std::nullopt) << before;
+  }
+  for (const char* faulty : {"1.5.post1", "1.5-1", "1.5.0-1", "1.5.0.r1", "1.3.0rc1", "1.5.0.POST2",
+                             "1.5.0.post1.dev2", "01.05"}) {
+    opacus.library_version = faulty;
+    EXPECT_TRUE(FaultOf(opacus).has_value()) << faulty;
+  }
+  // What is not understood is not taken for old.
+  for (const char* incomparable :
+       {"",     "main",   "unknown",   "0!1.5.0", "v0!1.5", "1!1.5",    "1.0.0 ",
+        " 1.5", "1 .5",   "1..5",      "1,5",     "1_5",    "1.\u0665", "0x1.5",
+        "1e0",  "1.6.0+", "1.6.0+a b", "2-",      "2.",     "vv2"}) {
     opacus.library_version = incomparable;
     EXPECT_TRUE(FaultOf(opacus).has_value()) << incomparable;
   }
   EXPECT_TRUE(FaultOf(Of("", "1")).has_value());
   EXPECT_EQ(FaultOf(Of("a-library-of-ones-own", "0.1")), std::nullopt);
+  for (const char* name : {" opacus", "opacus ", "opacus\u200b", "opacus==1.5", "opacus[dev]",
+                           "opacus.", "-opacus", "ope\u0301", " "}) {
+    EXPECT_TRUE(FaultOf(Of(name, "1.6.0+own")).has_value()) << name;
+  }
+  for (const char* name :
+       {"jax.privacy.keras.api", "jax__privacy.keras_api", "JAX-Privacy.Keras-API"}) {
+    EXPECT_TRUE(FaultOf(Of(name, "1.0.0")).has_value()) << name;
+  }
 }
 
 TEST(KnownFaults, ASamplerThatIsNotPoissonAvoidsWhatIsWrongAboutPoisson) {
@@ -227,6 +249,24 @@ TEST_F(NormalizerTest, APolicyRefusesLibrariesWithKnownFaults) {
   corrected.normalizer = Normalizer::kPublicConstant;
   EXPECT_TRUE(Open("b", corrected).ok());
   EXPECT_FALSE(harness_.Decide({"b", "s"}, 1, "c", PureDp{1}).row.refusal.has_value());
+}
+
+TEST_F(NormalizerTest, ARequiredProvenanceIsNotMetByBlanks) {
+  Budget("b", Policy{.provenance_required = true});
+  Provenance complete = Of("opacus", "1.6.0");
+  complete.sampler = Sampler::kPoisson;
+  complete.clip_norm = 1;
+  for (const char* blank : {"", " ", "\t", "\u200b"}) {
+    Provenance without = complete;
+    without.library = blank;
+    EXPECT_THAT(std::string(Open("b", without).message()),
+                testing::HasSubstr("provenance.library:"));
+    without = complete;
+    without.library_version = blank;
+    EXPECT_THAT(std::string(Open("b", without).message()),
+                testing::HasSubstr("provenance.libraryVersion:"));
+  }
+  EXPECT_TRUE(Open("b", complete).ok());
 }
 
 }  // namespace

@@ -51,9 +51,14 @@ struct ApplyPlan {
   }
 };
 
-// Asks the server, without a change, whether it would take the request. Returns nothing after a
-// failure of the call itself, which was told.
-std::optional<absl::Status> Ask(Invocation& invocation, v1::CreateBudgetRequest request) {
+// What a server that was only asked said. Nothing: the call itself failed, which was told.
+using Said = std::optional<absl::Status>;
+
+// Asks the server, without a change, whether it would take the request.
+template <class Request>
+Said Ask(Invocation& invocation, Request request,
+         grpc::Status (v1::BudgetService::StubInterface::*method)(grpc::ClientContext*,
+                                                                  const Request&, v1::Budget*)) {
   request.set_validate_only(true);
   const absl::StatusOr<Connection*> connection = invocation.Connect();
   if (!connection.ok()) {
@@ -61,15 +66,14 @@ std::optional<absl::Status> Ask(Invocation& invocation, v1::CreateBudgetRequest 
     return std::nullopt;
   }
   const absl::Status status =
-      (*connection)
-          ->Call((*connection)->budgets(), &v1::BudgetService::StubInterface::CreateBudget, request)
-          .status();
+      (*connection)->Call((*connection)->budgets(), method, request).status();
   switch (status.code()) {
     case absl::StatusCode::kOk:
     case absl::StatusCode::kAlreadyExists:
     case absl::StatusCode::kInvalidArgument:
     case absl::StatusCode::kFailedPrecondition:
     case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kPermissionDenied:
       return status;
     default:
       invocation.Fail(status, CallKind::kRead);
@@ -77,23 +81,71 @@ std::optional<absl::Status> Ask(Invocation& invocation, v1::CreateBudgetRequest 
   }
 }
 
-// Returns the step for a budget with what the server says of it. A budget below one that does not
-// exist yet is checked when it is created.
+// Asks whether the server would create the budget.
+Said AskToCreate(Invocation& invocation, const v1::CreateBudgetRequest& request) {
+  return Ask(invocation, request, &v1::BudgetService::StubInterface::CreateBudget);
+}
+
+// As AskToCreate, of a budget below one that the same file creates. The server knows the rest of it
+// only, and not everybody may create a root.
+Said AskToCreateBelow(Invocation& invocation, v1::CreateBudgetRequest request,
+                      const v1::Budget& parent) {
+  const v1::Budget& budget = request.budget();
+  if (budget.neighboring_relation() != parent.neighboring_relation()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("neighboring_relation: got ",
+                     v1::NeighboringRelation::Kind_Name(budget.neighboring_relation()),
+                     ", want that of ", ShortName(parent.name()), ", ",
+                     v1::NeighboringRelation::Kind_Name(parent.neighboring_relation())));
+  }
+  if (budget.privacy_unit() != parent.privacy_unit()) {
+    return absl::InvalidArgumentError(absl::StrCat("privacy_unit: got \"", budget.privacy_unit(),
+                                                   "\", want that of ", ShortName(parent.name()),
+                                                   ", \"", parent.privacy_unit(), "\""));
+  }
+  request.mutable_budget()->clear_parent();
+  Said said = AskToCreate(invocation, request);
+  if (said.has_value() && absl::IsPermissionDenied(*said)) said = absl::OkStatus();
+  return said;
+}
+
+// Asks about everything that the step of a budget that exists would do.
+Said AskToChange(Invocation& invocation, const v1::Budget& wanted, const v1::Budget& existing,
+                 const BudgetStep& step) {
+  Said said = AskToCreate(invocation, SameBudgetRequest(wanted, existing));
+  if (!said.has_value()) return said;
+  if (absl::IsAlreadyExists(*said)) {
+    return absl::AlreadyExistsError(
+        absl::StrCat(std::string(said->message()), ": `epsctl budget supersede ",
+                     ShortName(wanted.name()), "` makes a successor with another cap"));
+  }
+  if (said->ok() && step.update) {
+    said = Ask(invocation, *step.update, &v1::BudgetService::StubInterface::UpdateBudget);
+  }
+  if (said.has_value() && said->ok() && step.guard) {
+    said = Ask(invocation, *step.guard, &v1::BudgetService::StubInterface::SetApprovalPolicy);
+  }
+  return said;
+}
+
+// Returns the step for a budget with what the server says of it. `created` are the budgets of the
+// file that do not exist yet.
 std::optional<BudgetStep> CheckedStep(Invocation& invocation, const v1::Budget& wanted,
-                                      const BudgetsByName& existing) {
+                                      const BudgetsByName& existing, const BudgetsByName& created) {
   const auto found = existing.find(wanted.name());
   const bool exists = found != existing.end();
   BudgetStep step = StepTo(wanted, exists ? &found->second : nullptr);
   if (!step.conflict.empty()) return step;
-  if (!exists && !wanted.parent().empty() && existing.count(wanted.parent()) == 0) return step;
-  const std::optional<absl::Status> answer =
-      Ask(invocation, exists ? SameBudgetRequest(wanted, found->second) : *step.create);
-  if (!answer.has_value()) return std::nullopt;
-  if (!answer->ok()) step.conflict = std::string(answer->message());
-  if (exists && absl::IsAlreadyExists(*answer)) {
-    absl::StrAppend(&step.conflict, ": `epsctl budget supersede ", ShortName(wanted.name()),
-                    "` makes a successor with another cap");
+  Said said;
+  if (exists) {
+    said = AskToChange(invocation, wanted, found->second, step);
+  } else if (const auto parent = created.find(wanted.parent()); parent != created.end()) {
+    said = AskToCreateBelow(invocation, *step.create, parent->second);
+  } else {
+    said = AskToCreate(invocation, *step.create);
   }
+  if (!said.has_value()) return std::nullopt;
+  if (!said->ok()) step.conflict = std::string(said->message());
   return step;
 }
 
@@ -117,9 +169,11 @@ std::optional<ApplyPlan> PlanOf(Invocation& invocation, const std::vector<v1::Bu
   for (const v1::Budget& budget : *all) existing.emplace(budget.name(), budget);
   ApplyPlan plan;
   std::set<std::string> names;
+  BudgetsByName created;
   for (const v1::Budget& budget : wanted) {
-    std::optional<BudgetStep> step = CheckedStep(invocation, budget, existing);
+    std::optional<BudgetStep> step = CheckedStep(invocation, budget, existing, created);
     if (!step.has_value()) return std::nullopt;
+    if (step->create) created.emplace(budget.name(), budget);
     plan.steps.push_back(*std::move(step));
     names.insert(budget.name());
   }

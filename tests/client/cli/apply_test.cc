@@ -201,6 +201,38 @@ TEST_F(Apply, TheServersErrorOfANewBudgetIsAConflict) {
   EXPECT_THAT(planned.out, AllOf(HasSubstr("conflict"), HasSubstr("epsilon")));
 }
 
+TEST_F(Apply, WhateverTheServerWouldRefuseIsFoundBeforeAnythingIsChanged) {
+  const std::string good = Child("good", "adult");
+  const std::string rest = ", neighboringRelation: ADD_OR_REMOVE_ONE, privacyUnit: person";
+  const std::string cap = ", cap: {pureEpsilon: {epsilon: 1}}";
+  for (const auto& [wrong, says] : std::vector<std::pair<std::string, std::string>>{
+           {"  - {name: b, parent: good, neighboringRelation: REPLACE_ONE, privacyUnit: person" +
+                cap + "}\n",
+            "neighboring_relation: got REPLACE_ONE"},
+           {"  - {name: b, parent: good, neighboringRelation: ADD_OR_REMOVE_ONE, privacyUnit: day" +
+                cap + "}\n",
+            "privacy_unit: got \"day\""},
+           {"  - {name: b, parent: good, cap: {renyi: {order: 1, divergence: 1}}" + rest + "}\n",
+            "order"},
+           {"  - {name: b, parent: good, labels: {BAD KEY: x}" + cap + rest + "}\n", "BAD KEY"},
+           {"  - {name: b, parent: nowhere" + cap + rest + "}\n", "nowhere"}}) {
+    const int64_t before = LedgerSize();
+    const Outcome planned = Run({"apply", "-f", "-", "--plan"}, File(good + wrong));
+    EXPECT_EQ(planned.code, ExitCode::kFailed) << wrong;
+    EXPECT_THAT(planned.out, AllOf(HasSubstr("conflict"), HasSubstr(says))) << wrong;
+    EXPECT_NE(Run({"apply", "-f", "-", "--yes"}, File(good + wrong)).code, ExitCode::kOk);
+    EXPECT_EQ(LedgerSize(), before) << wrong;
+  }
+  const int64_t before = LedgerSize();
+  team_ = "{BAD: x}";
+  EXPECT_EQ(Run({"apply", "-f", "-", "--yes"}, File(good)).code, ExitCode::kUsage);
+  team_ = std::string(300, 'x');  // a value that is too long
+  const Outcome labels = Run({"apply", "-f", "-", "--plan"}, File(good));
+  EXPECT_THAT(labels.out, HasSubstr("conflict"));
+  EXPECT_NE(Run({"apply", "-f", "-", "--yes"}, File(good)).code, ExitCode::kOk);
+  EXPECT_EQ(LedgerSize(), before);
+}
+
 TEST_F(Apply, DriftIsFoundAndLeft) {
   Want(ExitCode::kOk, {"budget", "create", "stray", "--parent", "adult", "--pure-epsilon", "1",
                        "--relation", "add-or-remove-one", "--privacy-unit", "person"});

@@ -23,9 +23,10 @@ namespace epsledger::cli {
 //       parent: organisation
 //       ...
 //
-// Each is the proto3 JSON of epsledger.v1.Budget, so what `epsctl budget list -o json` prints is
-// such a file. INVALID_ARGUMENT names the line and the field: a field that a budget has not, a
-// budget without a name, a name twice, budgets that are parents of each other.
+// Each is the proto3 JSON of epsledger.v1.Budget, so what `epsctl budget tree -o json` and
+// `budget list -o json` print is such a file. INVALID_ARGUMENT names the line and the field: a
+// field that a budget has not, a budget without a name, a name twice, budgets that are parents of
+// each other.
 absl::StatusOr<std::vector<v1::Budget>> ReadBudgets(const std::string& text);
 
 }  // namespace epsledger::cli

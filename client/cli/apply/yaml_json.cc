@@ -52,12 +52,15 @@ absl::Status AppendMap(const YAML::Node& map, int depth, std::string* json) {
       return AtLine(LineOf(member.first),
                     absl::StrCat("got \"", bridge::Printable(key), "\" twice, want it once"));
     }
-    if (IsUnset(member.second)) continue;
     json->append(before);
     before = ",";
     RETURN_IF_ERROR(AppendText(member.first, json));
     json->append(":");
-    RETURN_IF_ERROR(AppendNode(member.second, depth + 1, json));
+    if (IsUnset(member.second)) {
+      json->append("null");
+    } else {
+      RETURN_IF_ERROR(AppendNode(member.second, depth + 1, json));
+    }
   }
   json->append(before == "{" ? "{}" : "}");
   return absl::OkStatus();

@@ -16,7 +16,7 @@ struct YamlElement {
 
 // Returns the elements of the list under `key`, or of the document itself if that is a list. The
 // text is one YAML document of at most 1 MiB; JSON is one too. A scalar is the text that stands
-// there, so `no` is "no" and `1e-5` is "1e-5". A plain null, ~ or nothing is left out.
+// there, so `no` is "no" and `1e-5` is "1e-5". A plain null, ~ or nothing is null.
 //
 // INVALID_ARGUMENT names the line: the text is no YAML, has several documents, another key beside
 // `key`, a key twice, an element that is no object, a key that is no scalar, more than 64 levels,

@@ -316,8 +316,8 @@ void AddApplyCommand(CLI::App& app, Invocation& invocation) {
       "their labels, thresholds, display names and guarded changes, which become those of the\n"
       "file. Budgets are created and never deleted. With a conflict, nothing is changed.\n"
       "Examples:\n"
-      "  epsctl budget list -o json | epsctl apply -f - --plan\n"
-      "  epsctl budget list -o json | epsctl apply -f - --yes");
+      "  epsctl budget tree organisation -o json | epsctl apply -f - --plan\n"
+      "  epsctl budget tree organisation -o json | epsctl apply -f - --yes");
   apply->callback([&invocation, flags] { Apply(invocation, *flags); });
 }
 

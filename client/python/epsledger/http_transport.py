@@ -85,7 +85,7 @@ class HttpTransport(SurvivesFork):
         except _NoConnection as failure:
             raise RpcError("UNAVAILABLE", "%s: %s" % (self._target, failure), never_sent=True) from None
         except (OSError, http.client.HTTPException) as error:
-            if isinstance(error, http.client.BadStatusLine) and error.line.startswith("\0"):
+            if isinstance(error, http.client.BadStatusLine) and str(error.args[0]).startswith("\0"):
                 # The first frame of HTTP/2: a server that reads no HTTP/1.
                 raise RpcError("FAILED_PRECONDITION", "%s speaks gRPC, want the address of epsledgerd --http-listen "
                                "(or transport=\"grpc\")" % self._target) from None

@@ -36,7 +36,8 @@ TEST(ReadYamlList, TakesScalarsAsTheTextThatStandsThere) {
   ASSERT_EQ(read->size(), 2u);
   EXPECT_EQ((*read)[0].line, 2);
   EXPECT_EQ((*read)[0].json,
-            R"({"a":"no","b":"1e-5","c":"null","g":"007","h":["x","y: z"],"i":{}})");
+            R"({"a":"no","b":"1e-5","c":"null","d":null,"e":null,"f":null,"g":"007",)"
+            R"("h":["x","y: z"],"i":{}})");
   EXPECT_EQ((*read)[1].line, 3);
   EXPECT_EQ((*read)[1].json, R"({"a":"two\nlines\n"})");
 }
@@ -100,6 +101,8 @@ TEST(ReadBudgets, PutsParentsFirstAndNamesWhatIsWrong) {
   EXPECT_THAT(error(absl::StrCat("- {name: a", kRest, "- {name: budgets/a", kRest)),
               AllOf(HasSubstr("line 2"), HasSubstr("which is in line 1 already")));
   EXPECT_THAT(error(absl::StrCat("- {parent: a", kRest)), HasSubstr("name: got none"));
+  EXPECT_THAT(error("- {name: a, labels: {n: ~}}"), Not(IsEmpty()));
+  EXPECT_EQ(error("- {name: a, labels: ~, partition: }"), "");
   EXPECT_THAT(error("- {name: a, capp: 1}"), AllOf(HasSubstr("line 1"), HasSubstr("capp")));
   EXPECT_THAT(error("- {name: a, cap: {pureEpsilon: {epsilon: much}}}"), HasSubstr("much"));
 }

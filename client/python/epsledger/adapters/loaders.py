@@ -32,7 +32,7 @@ class Drawing:
 
 def drawing_of(loader: Any) -> Drawing:
     """Returns how `loader` draws. A sampler that is not torch's or Opacus's own is unknown."""
-    batches = getattr(loader, "batch_sampler", None)
+    batches: Any = getattr(loader, "batch_sampler", None)
     while hasattr(batches, "batch_sampler"):  # what Accelerate puts around it
         batches = batches.batch_sampler
     if type(batches).__name__ in _POISSON:

@@ -95,8 +95,8 @@ std::vector<Alert> AlertRules::OnBudget(const v1::Budget& budget, int64_t now_mi
     double& alerted = alerted_[rule.name][budget.name()];
     if (passed <= alerted) continue;
     const bool is_old_news = at_start && restored_rules_.count(rule.name) == 0;
-    // A superseded budget takes no charges: what its successor has spent counts.
-    if (!is_old_news && budget.state() != v1::Budget::SUPERSEDED) {
+    // A superseded or closed budget takes no charges: what is read late was crossed before.
+    if (!is_old_news) {
       alerts.push_back(ThresholdAlert(rule, budget, alerted, passed, thresholds, now_micros));
     }
     alerted = passed;

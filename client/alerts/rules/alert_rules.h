@@ -27,8 +27,8 @@ namespace epsledger::alerts {
 //    is spent never returns, so an older reading that arrives late changes nothing. One reading
 //    that passes several thresholds is one alert, which names the highest.
 // 2. The successor of a budget (a raised cap) is a new budget: what it starts with is told once,
-// and
-//    each threshold above that is crossed anew. The superseded budget is told no more.
+//    and each threshold above that is crossed anew. What the superseded budget crossed before, and
+//    was not read in time, is told as well.
 // 3. Each entry of a ledger is looked at once, however often it comes.
 // 4. A refusal is told at once, or counted and told within the rule's repeat_after.
 // 5. At the first start, and for a rule that is new at a start, the thresholds that are passed

@@ -134,11 +134,16 @@ TEST(ThresholdRule, ASuccessorThatStartsBeyondAThresholdIsToldOnce) {
   EXPECT_THAT(Told(rules, "budgets/people-2", {0.6, 0.7, 0.8}), ElementsAre("0.8"));
 }
 
-TEST(ThresholdRule, ASupersededBudgetIsNotTold) {
-  AlertRules rules({Thresholds({0.5})});
-  v1::Budget budget = BudgetAt(kTree, 0.9);
-  budget.set_state(v1::Budget::SUPERSEDED);
-  EXPECT_THAT(rules.OnBudget(budget, kNow, false), IsEmpty());
+TEST(ThresholdRule, WhatABudgetCrossedBeforeItEndedIsToldLateAndOnce) {
+  for (const v1::Budget::State ended : {v1::Budget::SUPERSEDED, v1::Budget::CLOSED}) {
+    AlertRules rules({Thresholds({0.5})});
+    EXPECT_THAT(rules.OnBudget(BudgetAt(kTree, 0), kNow, /*at_start=*/true), IsEmpty());
+    AlertRules next = Restarted(rules);  // it was away while the budget was charged, and ended
+    v1::Budget budget = BudgetAt(kTree, 0.6);
+    budget.set_state(ended);
+    EXPECT_THAT(next.OnBudget(budget, kNow, /*at_start=*/true), SizeIs(1));
+    EXPECT_THAT(next.OnBudget(budget, kNow, /*at_start=*/false), IsEmpty());
+  }
 }
 
 TEST(ThresholdRule, TheFirstStartRemembersAndTellsNothing) {

@@ -9,30 +9,61 @@
 namespace epsledger::accounting {
 namespace {
 
-// The profile at the lattice points, as delta and as slope in x = e^epsilon.
+// The profile at the lattice points: delta, and x Q[loss > epsilon], x = e^epsilon, which is the
+// slope of delta in x times -x, and at most P[loss > epsilon].
 struct Samples {
   std::vector<double> delta_upper;
   std::vector<double> delta_lower;
-  std::vector<double> tail_upper;
-  std::vector<double> tail_lower;
+  std::vector<double> slope_upper;
+  std::vector<double> slope_lower;
 };
+
+// Beyond this epsilon x overflows, or soon the tail underflows.
+constexpr double kLargestExponent = 690;
+
+// Bounds the slopes where x is too large for a product. Delta is convex in x: the slope at a point
+// is between those of the chords on both sides of it.
+void BoundSlopesByChords(const Lattice& lattice, Samples* samples) {
+  Samples& s = *samples;
+  const size_t size = s.delta_upper.size();
+  const double growth = std::expm1(lattice.interval);
+  const double one_minus_decay = -std::expm1(-lattice.interval);
+  for (size_t i = 0; i < size; ++i) {
+    const auto index = static_cast<double>(lattice.first + static_cast<int64_t>(i));
+    if (index * lattice.interval <= kLargestExponent) continue;
+    double upper = 1;
+    double lower = 0;
+    if (i > 0) {
+      const double fall = RoundUpNonNegative(s.delta_upper[i - 1] - s.delta_lower[i], 1);
+      upper = std::min(upper, RoundUpNonNegative(fall / one_minus_decay, 4));
+    }
+    if (i + 1 < size) {
+      const double fall = RoundDownNonNegative(s.delta_lower[i] - s.delta_upper[i + 1], 1);
+      lower = RoundDownNonNegative(fall / growth, 4);
+    }
+    s.slope_upper[i] = upper;
+    s.slope_lower[i] = std::min(lower, upper);
+  }
+}
 
 Samples SampleProfile(const PrivacyProfile& profile, const Lattice& lattice) {
   const size_t size = static_cast<size_t>(lattice.last - lattice.first + 1);
   Samples s;
   s.delta_upper.resize(size);
   s.delta_lower.resize(size);
-  s.tail_upper.resize(size);
-  s.tail_lower.resize(size);
+  s.slope_upper.resize(size);
+  s.slope_lower.resize(size);
   for (size_t i = 0; i < size; ++i) {
     const double epsilon = static_cast<double>(lattice.first + static_cast<int64_t>(i)) *
                            lattice.interval;  // exact: 29 bits times 24 bits
     const ProfilePoint point = profile.At(epsilon);
     s.delta_upper[i] = point.delta.upper;
     s.delta_lower[i] = point.delta.lower;
-    s.tail_upper[i] = point.tail.upper;
-    s.tail_lower[i] = point.tail.lower;
+    const double x = std::exp(epsilon);
+    s.slope_upper[i] = x * point.tail.upper;
+    s.slope_lower[i] = x * point.tail.lower;
   }
+  BoundSlopesByChords(lattice, &s);
   return s;
 }
 
@@ -87,16 +118,20 @@ struct Sag {
   double place;
   double extended;
 };
-Sag SagOfChord(const Samples& s, size_t i, double x, double interval) {
-  const double dx = x * std::expm1(interval);
+Sag SagOfChord(const Samples& s, size_t i, double interval) {
   const double rounding = 8 * kUnitRoundoff * (s.delta_upper[i] + s.delta_upper[i + 1]) +
                           (s.delta_upper[i] - s.delta_lower[i]) +
                           (s.delta_upper[i + 1] - s.delta_lower[i + 1]);
   const double drop = s.delta_upper[i] - s.delta_lower[i + 1];
-  const double left = std::max(0.0, s.tail_upper[i] * dx - drop) + rounding;
-  const double right = std::max(0.0, drop - s.tail_lower[i + 1] * dx) + rounding;
+  const double fall_left = s.slope_upper[i] * std::expm1(interval);
+  const double fall_right = s.slope_lower[i + 1] * -std::expm1(-interval);
+  const double left = std::max(0.0, fall_left - drop) + rounding;
+  const double right = std::max(0.0, drop - fall_right) + rounding;
   if (left + right == 0) return {0, 0.5, 0};
-  return {left / (left + right) * right * (1 + 1e-12), right / (left + right), right * (1 + 1e-12)};
+  const double extended = right * (1 + 1e-12);
+  // The step to the next point may overflow: then the tangents meet at the left end.
+  if (!(left < 1e300)) return {extended, 0, extended};
+  return {left / (left + right) * right * (1 + 1e-12), right / (left + right), extended};
 }
 
 constexpr double kAtRightEnd = 0.999;
@@ -105,10 +140,6 @@ LossMeasure Below(const PrivacyProfile& profile, const Samples& s, const Lattice
   const double decay = std::exp(-lattice.interval);
   const double one_minus_decay = -std::expm1(-lattice.interval);
   const size_t size = s.delta_lower.size();
-  const auto x_at = [&](size_t i) {
-    return std::exp(static_cast<double>(lattice.first + static_cast<int64_t>(i)) *
-                    lattice.interval);
-  };
   // Past the largest loss the profile is constant and equals its infinity mass. Otherwise none is
   // counted.
   const bool ends = static_cast<double>(lattice.last) * lattice.interval >= profile.LargestLoss();
@@ -124,9 +155,9 @@ LossMeasure Below(const PrivacyProfile& profile, const Samples& s, const Lattice
   std::vector<double> lowered(size, 0.0);
   double owed = 0;  // the reduction of this point that the chord before it needs
   size_t zero = size - 1;
-  Sag sag = SagOfChord(s, 0, x_at(0), lattice.interval);
+  Sag sag = SagOfChord(s, 0, lattice.interval);
   for (size_t i = 0; i + 1 < size; ++i) {
-    const Sag next = i + 2 < size ? SagOfChord(s, i + 1, x_at(i + 1), lattice.interval) : sag;
+    const Sag next = i + 2 < size ? SagOfChord(s, i + 1, lattice.interval) : sag;
     // Taking only what is owed would alternate between nothing and twice the depth; leaving to the
     // next point more than its own chord needs would lower the flat part past a kink.
     // A kink at the right end, as from an atom on the lattice, costs that point almost nothing.
@@ -148,8 +179,8 @@ LossMeasure Below(const PrivacyProfile& profile, const Samples& s, const Lattice
   }
   if (zero > 0) {
     // The chord that ends in 0 starts on the tangent at its end, or lower.
-    const double dx = x_at(zero - 1) * std::expm1(lattice.interval) * (1 - 1e-12);
-    const double tangent = std::max(0.0, s.delta_lower[zero] - base) + s.tail_lower[zero] * dx;
+    const double fall = s.slope_lower[zero] * one_minus_decay * (1 - 1e-12);
+    const double tangent = std::max(0.0, s.delta_lower[zero] - base) + fall;
     lowered[zero - 1] = std::min(lowered[zero - 1], RoundDownNonNegative(tangent, 4));
   }
 
@@ -171,7 +202,7 @@ LossMeasure Below(const PrivacyProfile& profile, const Samples& s, const Lattice
 
   std::vector<double> survival(size);
   const double at_first = std::max(0.0, s.delta_lower[0] - base);
-  double smallest = RoundDownNonNegative(at_first + x_at(0) * s.tail_lower[0], 6);
+  double smallest = RoundDownNonNegative(at_first + s.slope_lower[0], 6);
   survival[0] = smallest;
   for (size_t v = 1; v < hull.size(); ++v) {
     // The running minimum repairs the errors of the hull that come from rounding.

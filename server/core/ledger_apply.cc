@@ -184,7 +184,8 @@ absl::Status Ledger::ApplyBody(const BudgetSuperseded& body, const Entry& entry)
   successor.guarded = old.guarded;
   successor.normalizers = old.normalizers;
   successor.balance.Add(body.carried);
-  successor.newest_spend_day = DayOf(entry.time_micros);
+  // What it takes over was spent before the day on which it may be charged first.
+  successor.newest_spend_day = DayOf(entry.time_micros) - 1;
   // Both hold the same population: above a partition the successor takes the place of the old one.
   successor.contributions = old.contributions;
   if (const auto parent = budgets_.find(spec.parent_id); parent != budgets_.end()) {

@@ -71,10 +71,11 @@ void ListSpending(Invocation& invocation, int days) {
   std::vector<const google::protobuf::Message*> messages;
   for (const Spending& spending : spendings) {
     const std::map<std::string, double> marks = InOrder(spending.reading);
+    const size_t taken_over = spending.reading.budget().supersedes().empty() ? 0 : 1;
     table.AddRow({NameCell(spending.reading.budget().name()), Cell(spending.in_days, Rounding::kUp),
                   Cell(spending.in_days / days, Rounding::kUp),
                   Cell(spending.reading.budget().spent_fraction(), Rounding::kUp),
-                  marks.empty() ? "never" : marks.rbegin()->first});
+                  marks.size() <= taken_over ? "never" : marks.rbegin()->first});
     messages.push_back(&spending.reading);
   }
   invocation.Print({.messages = std::move(messages), .is_list = true, .table = std::move(table)});

@@ -100,6 +100,25 @@ TEST_F(SpendDays, APlanSpendsOnTheDayOfItsSessionAndItsTicketsDoNot) {
   EXPECT_EQ(Budget("root").newest_spend_day, 20);
 }
 
+TEST_F(SpendDays, WhatASuccessorTookOverIsOfTheDayBeforeIt) {
+  using Days = std::vector<std::pair<int64_t, double>>;
+  ChargeOn(10, 2);
+  ASSERT_TRUE(
+      RunOn(12, SupersedeBudget{"child", "next", PureEpsilonCap{16 * kDailyStep}, "why"}).ok());
+  EXPECT_EQ(Budget("next").newest_spend_day, 11);
+  ASSERT_TRUE(RunOn(12, CreateSession{AdaptiveSession("next", "run")}).ok());
+  ASSERT_TRUE(RunOn(12, OpenAttempt{{"next", "run"}, "test"}).ok());
+  ASSERT_TRUE(RunOn(12, Charge{.session = {"next", "run"},
+                               .attempt = 1,
+                               .items = {{.charge_id = "a",
+                                          .event = accounting::MechanismEvent(PureDp{kDailyStep}),
+                                          .count = 1}}})
+                  .ok());
+  EXPECT_EQ(DaysOf(Budget("next")), (Days{{11, 2.0 / 16}}));
+  EXPECT_EQ(Budget("next").newest_spend_day, 12);
+  EXPECT_EQ(Budget("next").balance.SpentFraction(), 3.0 / 16);
+}
+
 TEST_F(SpendDays, ARestartGivesTheSame) {
   for (int64_t day = 10; day < 14; ++day) ChargeOn(day, 1);
   LedgerHarness restarted;

@@ -118,7 +118,9 @@ class Shell:
             end = re.fullmatch(re.escape(self.END) + r" (\d+)\n", line)
             if end:
                 return int(end.group(1)), "".join(printed)[:-1]
-            printed.append(line)
+            # What bash says of a server that a page killed, before or after the next line is read.
+            if not re.fullmatch(r"bash: line \d+: +\d+ (Killed|Terminated) .*\n", line):
+                printed.append(line)
         raise AssertionError("bash ended at: " + command)
 
     def close(self):

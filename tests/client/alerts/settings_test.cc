@@ -20,7 +20,9 @@ constexpr char kSecret[] = "a secret of sixteen bytes or more";
 
 class SettingsTest : public testing::Test {
  protected:
-  SettingsTest() : folder_(testing::TempDir() + "/alerts-settings") {
+  SettingsTest()
+      : folder_(testing::TempDir() + "/alerts-settings." +
+                testing::UnitTest::GetInstance()->current_test_info()->name()) {
     std::filesystem::create_directories(folder_);
     Write("secret", std::string(kSecret) + "\n");
     Write("short", "short\n");

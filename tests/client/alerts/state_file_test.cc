@@ -14,7 +14,9 @@ using ::testing::HasSubstr;
 
 class StateFileTest : public testing::Test {
  protected:
-  StateFileTest() : folder_(testing::TempDir() + "/alerts-state") {
+  StateFileTest()
+      : folder_(testing::TempDir() + "/alerts-state." +
+                testing::UnitTest::GetInstance()->current_test_info()->name()) {
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
   }

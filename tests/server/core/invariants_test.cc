@@ -177,7 +177,7 @@ TEST(RandomHistoryTest, ReachesEveryKindOfEntryAndRefusal) {
   std::set<size_t> kinds;
   std::set<RefusalReason> reasons;
   int partition_savings = 0;  // parts that have spent while their parent has less than their sum
-  for (uint64_t seed = 0; seed < 60; ++seed) {
+  for (uint64_t seed = 0; seed < 120; ++seed) {
     const RandomHistory history = Lived(seed, 300);
     for (const Entry& entry : history.entries()) {
       kinds.insert(entry.body.index());

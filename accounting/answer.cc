@@ -93,7 +93,8 @@ Setting SettingFor(const Query& query, Setting setting) {
       setting.adjacency = Adjacency::kRemove;
     }
   }
-  // G_mu is its own inverse: it is below one direction's function where it is below the other's.
+  // G_mu is its own inverse: it is below one direction's function, in all, where it is below the
+  // other's.
   if (std::holds_alternative<GaussianDpMu>(query)) setting.adjacency.reset();
   return setting;
 }
@@ -241,6 +242,11 @@ class Compositions {
     RETURN_IF_ERROR(CheckConsistent(*answer));
     if (std::holds_alternative<ReconstructionSuccessAt>(query)) {
       answer = AsReconstructionBound(*answer);
+    }
+    if (std::holds_alternative<GaussianDpMu>(query) && setting_.adjacency.has_value()) {
+      // The answer is of both directions: one of them can do with a smaller mu where its function
+      // does not take the range of type I errors to itself.
+      answer->lower.reset();
     }
     answer->contains_unverified_claim = claimed_;
     return answer;

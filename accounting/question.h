@@ -37,7 +37,8 @@ struct InverseTypeTwoErrorAt {
 struct Advantage {};
 // The smallest mu with f >= G_mu on type I errors in [alpha_min, 1 - alpha_min], from above
 // (`upper`), with its regret. Labelled an APPROXIMATION unless every event of the history is
-// Gaussian: outside the range nothing is said, so the history is not proved to be mu-GDP.
+// Gaussian: outside the range nothing is said, so the history is not proved to be mu-GDP. With a
+// direction, `upper` is that of both, and there is no `lower`.
 struct GaussianDpMu {
   double alpha_min = 0;
 };

@@ -196,5 +196,21 @@ TEST(DominatingPair, RevealsAllWhereTheLawsHaveNothingInCommon) {
   }
 }
 
+// The smallest mu of the direction REMOVE, from the vertices of its function by binomial tails with
+// 40 digits. The answer covers both directions, so it is no bound from below on either.
+TEST(DominatingPairs, AFitInOneDirectionIsBoundedFromAboveOnly) {
+  constexpr double kRemove = 9.0954085925;
+  constexpr double kAdd = 9.4816347406;
+  const MechanismEvent event = DominatingPair{{0.3828125, 0.6171875}, {0.8125, 0.1875}};
+  for (const Adjacency direction : {Adjacency::kAdd, Adjacency::kRemove}) {
+    Question question = Ask(Accountant::kPld, {{event, 100}}, GaussianDpMu{0.01});
+    question.adjacency = direction;
+    const auto mu = Answer(question);
+    ASSERT_TRUE(mu.ok()) << mu.status();
+    EXPECT_GE(*mu->upper, (direction == Adjacency::kAdd ? kAdd : kRemove) - 1e-9);
+    EXPECT_FALSE(mu->lower.has_value());
+  }
+}
+
 }  // namespace
 }  // namespace epsledger::accounting

@@ -191,8 +191,18 @@ absl::Status AlertService::FindTrees(bool at_start) {
   if (found.empty()) {
     ASSIGN_OR_RETURN(found, ReadRoots(*connection_));
   }
-  for (const std::string& tree : found) {
-    if (trees_.count(tree) > 0) continue;
+  for (size_t i = 0; i < found.size(); ++i) {
+    const std::string tree = found[i];
+    // A name stands for the budget and for those that replace it.
+    const auto add_successor = [&] {
+      const std::string successor = rules_.SuccessorOf(tree);
+      const bool is_new = std::find(found.begin(), found.end(), successor) == found.end();
+      if (!successor.empty() && is_new) found.push_back(successor);
+    };
+    if (trees_.count(tree) > 0) {
+      add_successor();
+      continue;
+    }
     if (!rules_.Position(tree).has_value()) {
       // What was there before the first start is no news; what was made since then is.
       int64_t begin = 0;
@@ -205,6 +215,7 @@ absl::Status AlertService::FindTrees(bool at_start) {
     RETURN_IF_ERROR(ReadTreeBudgets(tree, at_start));
     trees_.insert(tree);
     feed_->Watch(tree, *rules_.Position(tree));
+    add_successor();
   }
   return absl::OkStatus();
 }

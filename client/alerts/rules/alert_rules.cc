@@ -66,11 +66,28 @@ std::vector<std::string> AlertRules::PathOf(const std::string& budget) const {
   return path;
 }
 
+std::string AlertRules::SuccessorOf(const std::string& budget) const {
+  const auto known = known_.find(budget);
+  return known == known_.end() ? "" : known->second.superseded_by;
+}
+
+// True if `budget`, or one that it replaced, directly or not, is one of `names`.
+bool AlertRules::IsSuccessorOfOne(const std::string& budget,
+                                  const std::vector<std::string>& names) const {
+  std::set<std::string> seen;
+  for (std::string name = budget; !name.empty() && seen.insert(name).second;) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) return true;
+    const auto known = known_.find(name);
+    name = known == known_.end() ? "" : known->second.supersedes;
+  }
+  return false;
+}
+
 bool AlertRules::Covers(const Rule& rule, const std::string& budget) const {
   if (!rule.budgets.empty()) {
     const std::vector<std::string> path = PathOf(budget);
     const bool is_below = std::any_of(path.begin(), path.end(), [&](const std::string& name) {
-      return std::find(rule.budgets.begin(), rule.budgets.end(), name) != rule.budgets.end();
+      return IsSuccessorOfOne(name, rule.budgets);
     });
     if (!is_below) return false;
   }
@@ -85,6 +102,8 @@ bool AlertRules::Covers(const Rule& rule, const std::string& budget) const {
 std::vector<Alert> AlertRules::OnBudget(const v1::Budget& budget, int64_t now_micros,
                                         bool at_start) {
   known_[budget.name()] = {.parent = budget.parent(),
+                           .supersedes = budget.supersedes(),
+                           .superseded_by = budget.superseded_by(),
                            .display_name = budget.display_name(),
                            .labels = {budget.labels().begin(), budget.labels().end()}};
   std::vector<Alert> alerts;

@@ -46,6 +46,9 @@ class AlertRules {
   // The last entry of the tree that was looked at; nullopt: the tree is not known.
   std::optional<int64_t> Position(const std::string& tree) const;
 
+  // The budget that replaced `budget`, as far as readings tell; empty: none did.
+  std::string SuccessorOf(const std::string& budget) const;
+
   // Takes a reading of a budget. `at_start`: the budget was there before this program started.
   std::vector<Alert> OnBudget(const v1::Budget& budget, int64_t now_micros, bool at_start);
   // Takes one change of a watched tree, bookmarks included.
@@ -73,6 +76,8 @@ class AlertRules {
   // What a rule asks of a budget. From readings; not kept in the state.
   struct KnownBudget {
     std::string parent;
+    std::string supersedes;
+    std::string superseded_by;
     std::string display_name;
     std::map<std::string, std::string> labels;
   };
@@ -85,6 +90,7 @@ class AlertRules {
   struct Refused;  // one refusal, of a charge or a plan
 
   bool Covers(const Rule& rule, const std::string& budget) const;
+  bool IsSuccessorOfOne(const std::string& budget, const std::vector<std::string>& names) const;
   std::vector<std::string> PathOf(const std::string& budget) const;
   Alert NewAlert(const Rule& rule, const std::string& budget, int64_t time_micros) const;
   Alert ThresholdAlert(const Rule& rule, const v1::Budget& budget, double from, double passed,

@@ -134,6 +134,29 @@ TEST(ThresholdRule, ASuccessorThatStartsBeyondAThresholdIsToldOnce) {
   EXPECT_THAT(Told(rules, "budgets/people-2", {0.6, 0.7, 0.8}), ElementsAre("0.8"));
 }
 
+TEST(ThresholdRule, ARuleForABudgetIsForThoseThatReplaceItToo) {
+  Rule rule = Thresholds({0.5});
+  rule.budgets = {kTree};
+  AlertRules rules({rule});
+  v1::Budget old = BudgetAt(kTree, 0.1);
+  EXPECT_THAT(rules.OnBudget(old, kNow, false), IsEmpty());
+  old.set_state(v1::Budget::SUPERSEDED);
+  old.set_superseded_by("budgets/people-2");
+  EXPECT_THAT(rules.OnBudget(old, kNow, false), IsEmpty());
+  EXPECT_EQ(rules.SuccessorOf(kTree), "budgets/people-2");
+  v1::Budget second = BudgetAt("budgets/people-2", 0.05);
+  second.set_supersedes(kTree);
+  EXPECT_THAT(rules.OnBudget(second, kNow, false), IsEmpty());
+  v1::Budget third = BudgetAt("budgets/people-3", 0.6);
+  third.set_supersedes("budgets/people-2");
+  EXPECT_THAT(rules.OnBudget(third, kNow, false), SizeIs(1));
+  v1::Budget below = BudgetAt("budgets/below", 0.6);
+  below.set_parent("budgets/people-3");
+  EXPECT_THAT(rules.OnBudget(below, kNow, false), SizeIs(1));
+  EXPECT_THAT(rules.OnBudget(BudgetAt("budgets/other", 0.9), kNow, false), IsEmpty());
+  EXPECT_EQ(rules.SuccessorOf("budgets/other"), "");
+}
+
 TEST(ThresholdRule, WhatABudgetCrossedBeforeItEndedIsToldLateAndOnce) {
   for (const v1::Budget::State ended : {v1::Budget::SUPERSEDED, v1::Budget::CLOSED}) {
     AlertRules rules({Thresholds({0.5})});

@@ -1059,6 +1059,13 @@ type Policy struct {
 	AllowedSamplers []Provenance_Sampler `protobuf:"varint,1,rep,packed,name=allowed_samplers,json=allowedSamplers,proto3,enum=epsledger.v1.Provenance_Sampler" json:"allowed_samplers,omitempty"`
 	// Attempts must declare sampler, clip norm, library and version.
 	ProvenanceRequired bool `protobuf:"varint,2,opt,name=provenance_required,json=provenanceRequired,proto3" json:"provenance_required,omitempty"`
+	// If not empty, attempts must declare one of these, and only such attempts charge. Any order;
+	// repetitions count once.
+	AllowedNormalizers []Provenance_Normalizer `protobuf:"varint,3,rep,packed,name=allowed_normalizers,json=allowedNormalizers,proto3,enum=epsledger.v1.Provenance_Normalizer" json:"allowed_normalizers,omitempty"`
+	// Attempts must declare a library and its version, and the version must not be one whose
+	// accounting or sampler is known to be wrong (server/core/known_faults.cc). Faults that an
+	// attempt avoids by what it declares do not count against it.
+	KnownFaultsRefused bool `protobuf:"varint,4,opt,name=known_faults_refused,json=knownFaultsRefused,proto3" json:"known_faults_refused,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
 }
@@ -1103,6 +1110,20 @@ func (x *Policy) GetAllowedSamplers() []Provenance_Sampler {
 func (x *Policy) GetProvenanceRequired() bool {
 	if x != nil {
 		return x.ProvenanceRequired
+	}
+	return false
+}
+
+func (x *Policy) GetAllowedNormalizers() []Provenance_Normalizer {
+	if x != nil {
+		return x.AllowedNormalizers
+	}
+	return nil
+}
+
+func (x *Policy) GetKnownFaultsRefused() bool {
+	if x != nil {
+		return x.KnownFaultsRefused
 	}
 	return false
 }
@@ -1528,10 +1549,12 @@ const file_epsledger_v1_budget_proto_rawDesc = "" +
 	"\aRESERVE\x10\n" +
 	"\",\n" +
 	"\tPartition\x12\x1f\n" +
-	"\bfunction\x18\x01 \x01(\tB\x03\xe0A\x02R\bfunction\"\x86\x01\n" +
+	"\bfunction\x18\x01 \x01(\tB\x03\xe0A\x02R\bfunction\"\x8e\x02\n" +
 	"\x06Policy\x12K\n" +
 	"\x10allowed_samplers\x18\x01 \x03(\x0e2 .epsledger.v1.Provenance.SamplerR\x0fallowedSamplers\x12/\n" +
-	"\x13provenance_required\x18\x02 \x01(\bR\x12provenanceRequired\"\xaa\x01\n" +
+	"\x13provenance_required\x18\x02 \x01(\bR\x12provenanceRequired\x12T\n" +
+	"\x13allowed_normalizers\x18\x03 \x03(\x0e2#.epsledger.v1.Provenance.NormalizerR\x12allowedNormalizers\x120\n" +
+	"\x14known_faults_refused\x18\x04 \x01(\bR\x12knownFaultsRefused\"\xaa\x01\n" +
 	"\x0eApprovalPolicy\x12=\n" +
 	"\aguarded\x18\x01 \x03(\x0e2#.epsledger.v1.ApprovalPolicy.ChangeR\aguarded\"Y\n" +
 	"\x06Change\x12\x16\n" +
@@ -1621,8 +1644,9 @@ var file_epsledger_v1_budget_proto_goTypes = []any{
 	nil,                            // 19: epsledger.v1.Budget.LabelsEntry
 	(*MechanismEvent)(nil),         // 20: epsledger.v1.MechanismEvent
 	(Provenance_Sampler)(0),        // 21: epsledger.v1.Provenance.Sampler
-	(NeighboringRelation_Kind)(0),  // 22: epsledger.v1.NeighboringRelation.Kind
-	(*timestamppb.Timestamp)(nil),  // 23: google.protobuf.Timestamp
+	(Provenance_Normalizer)(0),     // 22: epsledger.v1.Provenance.Normalizer
+	(NeighboringRelation_Kind)(0),  // 23: epsledger.v1.NeighboringRelation.Kind
+	(*timestamppb.Timestamp)(nil),  // 24: google.protobuf.Timestamp
 }
 var file_epsledger_v1_budget_proto_depIdxs = []int32{
 	5,  // 0: epsledger.v1.Cap.pure_epsilon:type_name -> epsledger.v1.PureEpsilonCap
@@ -1640,21 +1664,22 @@ var file_epsledger_v1_budget_proto_depIdxs = []int32{
 	18, // 12: epsledger.v1.UnitsCap.guarantee:type_name -> epsledger.v1.TradeOffCurveCap.Point
 	1,  // 13: epsledger.v1.CellBalance.quantity:type_name -> epsledger.v1.CellBalance.Quantity
 	21, // 14: epsledger.v1.Policy.allowed_samplers:type_name -> epsledger.v1.Provenance.Sampler
-	2,  // 15: epsledger.v1.ApprovalPolicy.guarded:type_name -> epsledger.v1.ApprovalPolicy.Change
-	4,  // 16: epsledger.v1.Budget.cap:type_name -> epsledger.v1.Cap
-	22, // 17: epsledger.v1.Budget.neighboring_relation:type_name -> epsledger.v1.NeighboringRelation.Kind
-	3,  // 18: epsledger.v1.Budget.state:type_name -> epsledger.v1.Budget.State
-	13, // 19: epsledger.v1.Budget.cells:type_name -> epsledger.v1.CellBalance
-	23, // 20: epsledger.v1.Budget.create_time:type_name -> google.protobuf.Timestamp
-	14, // 21: epsledger.v1.Budget.partition:type_name -> epsledger.v1.Partition
-	19, // 22: epsledger.v1.Budget.labels:type_name -> epsledger.v1.Budget.LabelsEntry
-	15, // 23: epsledger.v1.Budget.policy:type_name -> epsledger.v1.Policy
-	16, // 24: epsledger.v1.Budget.approval_policy:type_name -> epsledger.v1.ApprovalPolicy
-	25, // [25:25] is the sub-list for method output_type
-	25, // [25:25] is the sub-list for method input_type
-	25, // [25:25] is the sub-list for extension type_name
-	25, // [25:25] is the sub-list for extension extendee
-	0,  // [0:25] is the sub-list for field type_name
+	22, // 15: epsledger.v1.Policy.allowed_normalizers:type_name -> epsledger.v1.Provenance.Normalizer
+	2,  // 16: epsledger.v1.ApprovalPolicy.guarded:type_name -> epsledger.v1.ApprovalPolicy.Change
+	4,  // 17: epsledger.v1.Budget.cap:type_name -> epsledger.v1.Cap
+	23, // 18: epsledger.v1.Budget.neighboring_relation:type_name -> epsledger.v1.NeighboringRelation.Kind
+	3,  // 19: epsledger.v1.Budget.state:type_name -> epsledger.v1.Budget.State
+	13, // 20: epsledger.v1.Budget.cells:type_name -> epsledger.v1.CellBalance
+	24, // 21: epsledger.v1.Budget.create_time:type_name -> google.protobuf.Timestamp
+	14, // 22: epsledger.v1.Budget.partition:type_name -> epsledger.v1.Partition
+	19, // 23: epsledger.v1.Budget.labels:type_name -> epsledger.v1.Budget.LabelsEntry
+	15, // 24: epsledger.v1.Budget.policy:type_name -> epsledger.v1.Policy
+	16, // 25: epsledger.v1.Budget.approval_policy:type_name -> epsledger.v1.ApprovalPolicy
+	26, // [26:26] is the sub-list for method output_type
+	26, // [26:26] is the sub-list for method input_type
+	26, // [26:26] is the sub-list for extension type_name
+	26, // [26:26] is the sub-list for extension extendee
+	0,  // [0:26] is the sub-list for field type_name
 }
 
 func init() { file_epsledger_v1_budget_proto_init() }

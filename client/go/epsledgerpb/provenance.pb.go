@@ -91,8 +91,73 @@ func (Provenance_Sampler) EnumDescriptor() ([]byte, []int) {
 	return file_epsledger_v1_provenance_proto_rawDescGZIP(), []int{0, 0}
 }
 
+// The number that a noisy sum is divided by before it is released or used. The theorems are about
+// the sum: dividing it changes nothing if neighboring data sets have the same divisor, and is not
+// covered otherwise (accounting/README.md, "What a noisy sum is divided by").
+type Provenance_Normalizer int32
+
+const (
+	// Not declared: unknown. It is never taken for a public number.
+	Provenance_NORMALIZER_UNSPECIFIED Provenance_Normalizer = 0
+	// A number that was fixed without the data. Also if nothing is divided.
+	Provenance_PUBLIC_CONSTANT Provenance_Normalizer = 1
+	// The expected batch size, from a number of records that is public.
+	Provenance_EXPECTED_FROM_PUBLIC_COUNT Provenance_Normalizer = 2
+	// The expected batch size, from the number of records in the data set itself. Neighbors under
+	// add-or-remove-one then have different divisors.
+	Provenance_EXPECTED_FROM_PRIVATE_COUNT Provenance_Normalizer = 3
+	// The number of records in the batch that was drawn.
+	Provenance_SAMPLED_BATCH_SIZE Provenance_Normalizer = 4
+)
+
+// Enum value maps for Provenance_Normalizer.
+var (
+	Provenance_Normalizer_name = map[int32]string{
+		0: "NORMALIZER_UNSPECIFIED",
+		1: "PUBLIC_CONSTANT",
+		2: "EXPECTED_FROM_PUBLIC_COUNT",
+		3: "EXPECTED_FROM_PRIVATE_COUNT",
+		4: "SAMPLED_BATCH_SIZE",
+	}
+	Provenance_Normalizer_value = map[string]int32{
+		"NORMALIZER_UNSPECIFIED":      0,
+		"PUBLIC_CONSTANT":             1,
+		"EXPECTED_FROM_PUBLIC_COUNT":  2,
+		"EXPECTED_FROM_PRIVATE_COUNT": 3,
+		"SAMPLED_BATCH_SIZE":          4,
+	}
+)
+
+func (x Provenance_Normalizer) Enum() *Provenance_Normalizer {
+	p := new(Provenance_Normalizer)
+	*p = x
+	return p
+}
+
+func (x Provenance_Normalizer) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Provenance_Normalizer) Descriptor() protoreflect.EnumDescriptor {
+	return file_epsledger_v1_provenance_proto_enumTypes[1].Descriptor()
+}
+
+func (Provenance_Normalizer) Type() protoreflect.EnumType {
+	return &file_epsledger_v1_provenance_proto_enumTypes[1]
+}
+
+func (x Provenance_Normalizer) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Provenance_Normalizer.Descriptor instead.
+func (Provenance_Normalizer) EnumDescriptor() ([]byte, []int) {
+	return file_epsledger_v1_provenance_proto_rawDescGZIP(), []int{0, 1}
+}
+
 // What a client says about itself: how its batches are drawn, how records are clipped, and which
-// library does so. The ledger records this claim for the auditor and cannot check it.
+// library does so, and what the noisy sum is divided by. The ledger records this claim for the
+// auditor and cannot check it.
 type Provenance struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Sampler Provenance_Sampler     `protobuf:"varint,1,opt,name=sampler,proto3,enum=epsledger.v1.Provenance_Sampler" json:"sampler,omitempty"`
@@ -102,7 +167,8 @@ type Provenance struct {
 	// "opacus", "epsledger-istdp". Up to 64 bytes.
 	Library string `protobuf:"bytes,3,opt,name=library,proto3" json:"library,omitempty"`
 	// Up to 64 bytes.
-	LibraryVersion string `protobuf:"bytes,4,opt,name=library_version,json=libraryVersion,proto3" json:"library_version,omitempty"`
+	LibraryVersion string                `protobuf:"bytes,4,opt,name=library_version,json=libraryVersion,proto3" json:"library_version,omitempty"`
+	Normalizer     Provenance_Normalizer `protobuf:"varint,5,opt,name=normalizer,proto3,enum=epsledger.v1.Provenance_Normalizer" json:"normalizer,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -165,17 +231,27 @@ func (x *Provenance) GetLibraryVersion() string {
 	return ""
 }
 
+func (x *Provenance) GetNormalizer() Provenance_Normalizer {
+	if x != nil {
+		return x.Normalizer
+	}
+	return Provenance_NORMALIZER_UNSPECIFIED
+}
+
 var File_epsledger_v1_provenance_proto protoreflect.FileDescriptor
 
 const file_epsledger_v1_provenance_proto_rawDesc = "" +
 	"\n" +
-	"\x1depsledger/v1/provenance.proto\x12\fepsledger.v1\"\xd5\x02\n" +
+	"\x1depsledger/v1/provenance.proto\x12\fepsledger.v1\"\xb3\x04\n" +
 	"\n" +
 	"Provenance\x12:\n" +
 	"\asampler\x18\x01 \x01(\x0e2 .epsledger.v1.Provenance.SamplerR\asampler\x12\x1b\n" +
 	"\tclip_norm\x18\x02 \x01(\x01R\bclipNorm\x12\x18\n" +
 	"\alibrary\x18\x03 \x01(\tR\alibrary\x12'\n" +
-	"\x0flibrary_version\x18\x04 \x01(\tR\x0elibraryVersion\"\xaa\x01\n" +
+	"\x0flibrary_version\x18\x04 \x01(\tR\x0elibraryVersion\x12C\n" +
+	"\n" +
+	"normalizer\x18\x05 \x01(\x0e2#.epsledger.v1.Provenance.NormalizerR\n" +
+	"normalizer\"\xaa\x01\n" +
 	"\aSampler\x12\x17\n" +
 	"\x13SAMPLER_UNSPECIFIED\x10\x00\x12\v\n" +
 	"\aPOISSON\x10\x01\x12\x15\n" +
@@ -185,7 +261,14 @@ const file_epsledger_v1_provenance_proto_rawDesc = "" +
 	"\x11RANDOM_ALLOCATION\x10\x05\x12\x0e\n" +
 	"\n" +
 	"FULL_BATCH\x10\x06\x12\f\n" +
-	"\bSHUFFLED\x10\ab\x06proto3"
+	"\bSHUFFLED\x10\a\"\x96\x01\n" +
+	"\n" +
+	"Normalizer\x12\x1a\n" +
+	"\x16NORMALIZER_UNSPECIFIED\x10\x00\x12\x13\n" +
+	"\x0fPUBLIC_CONSTANT\x10\x01\x12\x1e\n" +
+	"\x1aEXPECTED_FROM_PUBLIC_COUNT\x10\x02\x12\x1f\n" +
+	"\x1bEXPECTED_FROM_PRIVATE_COUNT\x10\x03\x12\x16\n" +
+	"\x12SAMPLED_BATCH_SIZE\x10\x04b\x06proto3"
 
 var (
 	file_epsledger_v1_provenance_proto_rawDescOnce sync.Once
@@ -199,19 +282,21 @@ func file_epsledger_v1_provenance_proto_rawDescGZIP() []byte {
 	return file_epsledger_v1_provenance_proto_rawDescData
 }
 
-var file_epsledger_v1_provenance_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_epsledger_v1_provenance_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
 var file_epsledger_v1_provenance_proto_msgTypes = make([]protoimpl.MessageInfo, 1)
 var file_epsledger_v1_provenance_proto_goTypes = []any{
-	(Provenance_Sampler)(0), // 0: epsledger.v1.Provenance.Sampler
-	(*Provenance)(nil),      // 1: epsledger.v1.Provenance
+	(Provenance_Sampler)(0),    // 0: epsledger.v1.Provenance.Sampler
+	(Provenance_Normalizer)(0), // 1: epsledger.v1.Provenance.Normalizer
+	(*Provenance)(nil),         // 2: epsledger.v1.Provenance
 }
 var file_epsledger_v1_provenance_proto_depIdxs = []int32{
 	0, // 0: epsledger.v1.Provenance.sampler:type_name -> epsledger.v1.Provenance.Sampler
-	1, // [1:1] is the sub-list for method output_type
-	1, // [1:1] is the sub-list for method input_type
-	1, // [1:1] is the sub-list for extension type_name
-	1, // [1:1] is the sub-list for extension extendee
-	0, // [0:1] is the sub-list for field type_name
+	1, // 1: epsledger.v1.Provenance.normalizer:type_name -> epsledger.v1.Provenance.Normalizer
+	2, // [2:2] is the sub-list for method output_type
+	2, // [2:2] is the sub-list for method input_type
+	2, // [2:2] is the sub-list for extension type_name
+	2, // [2:2] is the sub-list for extension extendee
+	0, // [0:2] is the sub-list for field type_name
 }
 
 func init() { file_epsledger_v1_provenance_proto_init() }
@@ -224,7 +309,7 @@ func file_epsledger_v1_provenance_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_epsledger_v1_provenance_proto_rawDesc), len(file_epsledger_v1_provenance_proto_rawDesc)),
-			NumEnums:      1,
+			NumEnums:      2,
 			NumMessages:   1,
 			NumExtensions: 0,
 			NumServices:   0,

@@ -57,6 +57,13 @@ class Batches(LedgerCase):
         self.assertEqual((self.charges(session), session.unknown_charges), ([], ()))
         self.assertEqual(len(session.charge_all([(Laplace(noise_multiplier=1e4), 1)] * 1000)), 1000)
 
+    def test_what_is_no_pair_is_named(self):
+        session = self.new_session()
+        for uses in ({"event": 1}, [STEP], [(STEP, 1), (STEP,)], [(STEP, 1, 1)], [None]):
+            with self.assertRaisesRegex(epsledger.InvalidArgument, r"uses\[[01]\]: got .*, want a pair"):
+                session.charge_all(uses)
+        self.assertEqual(self.charges(session), [])
+
     def test_asyncio_does_the_same(self):
         budget = self.new_budget()
 

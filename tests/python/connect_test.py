@@ -35,7 +35,7 @@ class Addresses(unittest.TestCase):
 
     def test_what_is_no_address_is_refused(self):
         for address in ("127.0.0.1:8080", "localhost", "ftp://localhost:1", "http://", "http://localhost:x",
-                        "http://localhost:99999", "http://localhost:0",
+                        "http://localhost:99999", "http://localhost:0", "http://[::1",
                         "http://localhost:1/path", "http://localhost:1?query",
                         "http://user:password@localhost:1"):
             with self.subTest(address), environment(), self.assertRaisesRegex(ValueError, "address: got"):

@@ -54,7 +54,10 @@ class Address:
     @classmethod
     def of_http(cls, *, address: Optional[str], tls: Tls, token: str, allow_insecure: bool) -> "Address":
         """`address` is "http://host:port" or "https://host:port"."""
-        split = urllib.parse.urlsplit(address or "")
+        try:
+            split = urllib.parse.urlsplit(address or "")
+        except ValueError:  # brackets that are not closed
+            split = urllib.parse.SplitResult("", "", "", "", "")
         rest = (split.path not in ("", "/"), split.query, split.fragment, split.username, split.password)
         try:
             port = _PORTS[split.scheme] if split.port is None else split.port

@@ -105,6 +105,9 @@ class Session(OwnedByProcess):
         given = list(uses)
         if not 1 <= len(given) <= _MOST_OF_A_BATCH:
             raise invalid("uses", len(given), "1 to 1,000 of them")
+        for at, use in enumerate(given):
+            if not isinstance(use, (tuple, list)) or len(use) != 2:
+                raise invalid("uses[%d]" % at, use, "a pair (event, count)")
         described = [(event_json(event, "uses[%d].event" % at), count_json(count, "uses[%d].count" % at))
                      for at, (event, count) in enumerate(given)]
         self._check_open()

@@ -19,10 +19,17 @@ constexpr char kRefusalType[] = "type.googleapis.com/epsledger.v1.Refusal";
 constexpr char kRetryInfoType[] = "type.googleapis.com/google.rpc.RetryInfo";
 constexpr char kUnknownOutcomeType[] = "epsledger.dev/charge-of-unknown-outcome";
 
+// gRPC's own words for an OK without a message that can be read. They say nothing of what the
+// server did, unlike a server's UNIMPLEMENTED.
+constexpr char kNoMessage[] = "No message returned for unary request";
+
 }  // namespace
 
 absl::Status FromGrpc(const grpc::Status& status) {
   if (status.ok()) return absl::OkStatus();
+  if (status.error_message() == kNoMessage) {
+    return absl::InternalError("the server answered without a message that can be read");
+  }
   absl::Status result(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
   google::rpc::Status details;
   if (!status.error_details().empty() && details.ParseFromString(status.error_details())) {

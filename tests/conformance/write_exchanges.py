@@ -241,8 +241,8 @@ def add_answers(to):
     to.add("charge.answer.empty", "3", "An empty message is no acceptance.", charge([says("Charge", {})], UNKNOWN))
     to.add("charge.answer.of_another_count", "3", "Asked for one use, answered for two.",
            charge([accepts(2, count="2")], UNKNOWN))
-    to.add("charge.answer.twice", "3 10", "One permit at most, whatever arrives twice.",
-           charge([{**accepts(2), "fault": "twice"}], {"is": ["permit", "unknown"]}))
+    to.add("charge.answer.twice", "3 10", "One permit at most, whatever arrives twice: asked again, or not.",
+           charge([{**accepts(2), "fault": "twice"}, {**accepts(2), "times": "any"}], {"is": ["permit", "unknown"]}))
     to.add("charge.answer.no_message", "5", "OK without a message says nothing.",
            charge([{"call": "Charge", "fault": "no message"}] + [
                {"call": "Charge", "fault": "no message", "times": "any"}], UNKNOWN))

@@ -138,7 +138,7 @@ Bounds LaplacePairProfile::TailUnderQ(double epsilon) const {
   const double high = shift_ == 0 ? epsilon : NextUp(epsilon + shift_);
   const double low = shift_ == 0 ? epsilon : NextDown(epsilon - shift_);
   const double lower = high >= below_.sum ? 0 : TailAt(high, /*closed=*/false, 1 - off);
-  const double upper = low < -below_.sum ? 1 : TailAt(low, /*closed=*/shift_ != 0, 1 + off);
+  const double upper = low < -below_.sum ? 1 : TailAt(low, /*closed=*/true, 1 + off);
   return Bounds{std::clamp(RoundDown(lower, 4), 0.0, 1.0), std::clamp(RoundUp(upper, 4), 0.0, 1.0)};
 }
 

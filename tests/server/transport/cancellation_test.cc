@@ -81,7 +81,9 @@ TEST(Cancellation, ShortDeadlinesAreUnknownOutcomesThatARepetitionMakesDefinite)
     v1::Charge response;
     const grpc::Status status =
         client.charges->Charge(&context, ChargeOf(std::to_string(i)), &response);
-    EXPECT_TRUE(status.ok() || status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED)
+    // The server's clock may be first: CANCELLED says that nothing was done.
+    EXPECT_TRUE(status.ok() || status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED ||
+                status.error_code() == grpc::StatusCode::CANCELLED)
         << status.error_message();
   }
   for (int i = 0; i < kCalls; ++i) {

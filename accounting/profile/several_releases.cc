@@ -54,7 +54,8 @@ std::optional<PairOfOrders> DiscreteLaplacePair(const DiscreteLaplace& event,
   if (!few || !(a * distance <= kLargestFiniteLoss)) return std::nullopt;
   FinitePair pair;
   const double sum = 1 + std::exp(-a);
-  for (double k = distance; k >= 0; --k) {
+  for (auto steps = static_cast<int>(distance); steps >= 0; --steps) {
+    const double k = steps;
     const double share = k == distance ? 1 : -std::expm1(-a);
     const double q = k == 0 ? 1 / sum : std::exp(-a * k) * share / sum;
     pair.outcomes.push_back({std::exp(a * (2 * k - distance)), q});
@@ -91,13 +92,15 @@ std::optional<PairOfOrders> PairOfSample(const MechanismEvent& event, const Sett
 // count >= 1.
 std::optional<FinitePair> PowerOf(FinitePair pair, double count) {
   std::optional<FinitePair> power;
-  for (double left = count; left >= 1; left = std::floor(left / 2)) {
+  double left = count;
+  while (left >= 1) {
     if (std::fmod(left, 2) == 1) power = power.has_value() ? ProductOf(*power, pair) : pair;
     if (!power.has_value() && std::fmod(left, 2) == 1) return std::nullopt;
     if (left < 2) break;
     std::optional<FinitePair> square = ProductOf(pair, pair);
     if (!square.has_value()) return std::nullopt;
     pair = *std::move(square);
+    left = std::floor(left / 2);
   }
   return power;
 }
@@ -111,7 +114,8 @@ std::optional<DirectedProfiles> TwoLaplaces(const std::vector<Use>& uses, const 
     const bool exactly = std::fma(theta, laplace->noise_multiplier, -setting.shift()) == 0;
     const Bounds distance =
         exactly ? Bounds{theta, theta} : Bounds{RoundDownNonNegative(theta), RoundUp(theta)};
-    for (double i = 0; i < use.count; ++i) distances.push_back(distance);
+    distances.push_back(distance);
+    if (use.count > 1) distances.push_back(distance);  // two at most, as above
   }
   if (distances.size() != 2 || !LaplacePairProfile::CanTake(distances[0], distances[1])) {
     return std::nullopt;

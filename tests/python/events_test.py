@@ -56,10 +56,10 @@ class Event(unittest.TestCase):
 
     def test_reads_what_proto3_json_may_leave_out_or_spell_otherwise(self):
         read = e.MechanismEvent.from_json
-        self.assertEqual(read({"pureDp": {}}), e.PureDp(epsilon=0))
+        self.assertEqual(read({"composed": {}}), e.Composed(events=()))
         self.assertEqual(read({"gaussian": {"noiseMultiplier": "1.5e0"}}), e.Gaussian(noise_multiplier=1.5))
-        self.assertEqual(read({"selfComposed": {"count": 3, "event": {"pureDp": {}}}}),
-                         read({"selfComposed": {"count": "3", "event": {"pureDp": {}}}}))
+        self.assertEqual(read({"selfComposed": {"count": 3, "event": {"pureDp": {"epsilon": 0}}}}),
+                         read({"selfComposed": {"count": "3", "event": {"pureDp": {"epsilon": 0}}}}))
         self.assertEqual(e.CountedEvent.from_json({"event": GAUSSIAN.to_json(), "count": "7"}),
                          e.CountedEvent(event=GAUSSIAN, count=7))
 
@@ -163,6 +163,8 @@ class Event(unittest.TestCase):
              r"^event.poissonSampled.samplingProbability: got nothing, want a number in \[0, 1\]"),
             ({"randomizedResponse": {"numBuckets": "2"}},
              r"^event.randomizedResponse.noiseParameter: got nothing, want a number in \[0, 1\)"),
+            ({"pureDp": {}}, r"^event.pureDp.epsilon: got nothing, want a number in \[0, inf\)"),
+            ({"approximateDp": {"epsilon": 1}}, r"^event.approximateDp.delta: got nothing, want a number in \[0, 1\]"),
             ({"discreteLaplace": {}}, r"^event.discreteLaplace.noiseParameter: got 0.0, want in \(0, inf\)"),
             ({"gaussian": {"sigma": 1}}, r"^event.gaussian.sigma: got an unknown field, want one of noiseMultiplier"),
             ({"gaussian": {"noiseMultiplier": "one"}}, r"^event.gaussian.noiseMultiplier: got 'one', want a number"),

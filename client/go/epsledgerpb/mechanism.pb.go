@@ -1389,7 +1389,7 @@ func (x *RandomizedResponse) GetNumBuckets() int64 {
 type ExponentialMechanism struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// In [0, inf).
-	Epsilon       float64 `protobuf:"fixed64,1,opt,name=epsilon,proto3" json:"epsilon,omitempty"`
+	Epsilon       *float64 `protobuf:"fixed64,1,opt,name=epsilon,proto3,oneof" json:"epsilon,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1425,8 +1425,8 @@ func (*ExponentialMechanism) Descriptor() ([]byte, []int) {
 }
 
 func (x *ExponentialMechanism) GetEpsilon() float64 {
-	if x != nil {
-		return x.Epsilon
+	if x != nil && x.Epsilon != nil {
+		return *x.Epsilon
 	}
 	return 0
 }
@@ -1435,7 +1435,7 @@ func (x *ExponentialMechanism) GetEpsilon() float64 {
 type PermuteAndFlip struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// In [0, inf).
-	Epsilon       float64 `protobuf:"fixed64,1,opt,name=epsilon,proto3" json:"epsilon,omitempty"`
+	Epsilon       *float64 `protobuf:"fixed64,1,opt,name=epsilon,proto3,oneof" json:"epsilon,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1471,8 +1471,8 @@ func (*PermuteAndFlip) Descriptor() ([]byte, []int) {
 }
 
 func (x *PermuteAndFlip) GetEpsilon() float64 {
-	if x != nil {
-		return x.Epsilon
+	if x != nil && x.Epsilon != nil {
+		return *x.Epsilon
 	}
 	return 0
 }
@@ -1481,7 +1481,7 @@ func (x *PermuteAndFlip) GetEpsilon() float64 {
 type PureDp struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// In [0, inf).
-	Epsilon       float64 `protobuf:"fixed64,1,opt,name=epsilon,proto3" json:"epsilon,omitempty"`
+	Epsilon       *float64 `protobuf:"fixed64,1,opt,name=epsilon,proto3,oneof" json:"epsilon,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1517,8 +1517,8 @@ func (*PureDp) Descriptor() ([]byte, []int) {
 }
 
 func (x *PureDp) GetEpsilon() float64 {
-	if x != nil {
-		return x.Epsilon
+	if x != nil && x.Epsilon != nil {
+		return *x.Epsilon
 	}
 	return 0
 }
@@ -1527,9 +1527,9 @@ func (x *PureDp) GetEpsilon() float64 {
 type ApproximateDp struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// In [0, inf).
-	Epsilon float64 `protobuf:"fixed64,1,opt,name=epsilon,proto3" json:"epsilon,omitempty"`
+	Epsilon *float64 `protobuf:"fixed64,1,opt,name=epsilon,proto3,oneof" json:"epsilon,omitempty"`
 	// In [0, 1].
-	Delta         float64 `protobuf:"fixed64,2,opt,name=delta,proto3" json:"delta,omitempty"`
+	Delta         *float64 `protobuf:"fixed64,2,opt,name=delta,proto3,oneof" json:"delta,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1565,15 +1565,15 @@ func (*ApproximateDp) Descriptor() ([]byte, []int) {
 }
 
 func (x *ApproximateDp) GetEpsilon() float64 {
-	if x != nil {
-		return x.Epsilon
+	if x != nil && x.Epsilon != nil {
+		return *x.Epsilon
 	}
 	return 0
 }
 
 func (x *ApproximateDp) GetDelta() float64 {
-	if x != nil {
-		return x.Delta
+	if x != nil && x.Delta != nil {
+		return *x.Delta
 	}
 	return 0
 }
@@ -1582,7 +1582,7 @@ func (x *ApproximateDp) GetDelta() float64 {
 type Zcdp struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// In [0, inf).
-	Rho float64 `protobuf:"fixed64,1,opt,name=rho,proto3" json:"rho,omitempty"`
+	Rho *float64 `protobuf:"fixed64,1,opt,name=rho,proto3,oneof" json:"rho,omitempty"`
 	// In [0, inf).
 	Xi            float64 `protobuf:"fixed64,2,opt,name=xi,proto3" json:"xi,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1620,8 +1620,8 @@ func (*Zcdp) Descriptor() ([]byte, []int) {
 }
 
 func (x *Zcdp) GetRho() float64 {
-	if x != nil {
-		return x.Rho
+	if x != nil && x.Rho != nil {
+		return *x.Rho
 	}
 	return 0
 }
@@ -1637,7 +1637,7 @@ func (x *Zcdp) GetXi() float64 {
 type GaussianDp struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// In [0, inf).
-	Mu            float64 `protobuf:"fixed64,1,opt,name=mu,proto3" json:"mu,omitempty"`
+	Mu            *float64 `protobuf:"fixed64,1,opt,name=mu,proto3,oneof" json:"mu,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1673,8 +1673,8 @@ func (*GaussianDp) Descriptor() ([]byte, []int) {
 }
 
 func (x *GaussianDp) GetMu() float64 {
-	if x != nil {
-		return x.Mu
+	if x != nil && x.Mu != nil {
+		return *x.Mu
 	}
 	return 0
 }
@@ -2481,9 +2481,9 @@ func (x *RepeatAndSelect) GetShape() float64 {
 type UnverifiedClaim struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// In [0, inf).
-	Epsilon float64 `protobuf:"fixed64,1,opt,name=epsilon,proto3" json:"epsilon,omitempty"`
+	Epsilon *float64 `protobuf:"fixed64,1,opt,name=epsilon,proto3,oneof" json:"epsilon,omitempty"`
 	// In [0, 1].
-	Delta float64 `protobuf:"fixed64,2,opt,name=delta,proto3" json:"delta,omitempty"`
+	Delta *float64 `protobuf:"fixed64,2,opt,name=delta,proto3,oneof" json:"delta,omitempty"`
 	// Where the claim comes from. Up to 1,024 bytes.
 	Citation      string `protobuf:"bytes,3,opt,name=citation,proto3" json:"citation,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -2521,15 +2521,15 @@ func (*UnverifiedClaim) Descriptor() ([]byte, []int) {
 }
 
 func (x *UnverifiedClaim) GetEpsilon() float64 {
-	if x != nil {
-		return x.Epsilon
+	if x != nil && x.Epsilon != nil {
+		return *x.Epsilon
 	}
 	return 0
 }
 
 func (x *UnverifiedClaim) GetDelta() float64 {
-	if x != nil {
-		return x.Delta
+	if x != nil && x.Delta != nil {
+		return *x.Delta
 	}
 	return 0
 }
@@ -2868,7 +2868,7 @@ func (x *PartitionSelection) GetThreshold() float64 {
 type TruncatedGeometricSelection struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// In [0, inf).
-	Epsilon float64 `protobuf:"fixed64,1,opt,name=epsilon,proto3" json:"epsilon,omitempty"`
+	Epsilon *float64 `protobuf:"fixed64,1,opt,name=epsilon,proto3,oneof" json:"epsilon,omitempty"`
 	// In (0, 1].
 	Delta         float64 `protobuf:"fixed64,2,opt,name=delta,proto3" json:"delta,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -2906,8 +2906,8 @@ func (*TruncatedGeometricSelection) Descriptor() ([]byte, []int) {
 }
 
 func (x *TruncatedGeometricSelection) GetEpsilon() float64 {
-	if x != nil {
-		return x.Epsilon
+	if x != nil && x.Epsilon != nil {
+		return *x.Epsilon
 	}
 	return 0
 }
@@ -3214,22 +3214,33 @@ const file_epsledger_v1_mechanism_proto_rawDesc = "" +
 	"\x0fnoise_parameter\x18\x01 \x01(\x01H\x00R\x0enoiseParameter\x88\x01\x01\x12\x1f\n" +
 	"\vnum_buckets\x18\x02 \x01(\x03R\n" +
 	"numBucketsB\x12\n" +
-	"\x10_noise_parameter\"0\n" +
-	"\x14ExponentialMechanism\x12\x18\n" +
-	"\aepsilon\x18\x01 \x01(\x01R\aepsilon\"*\n" +
-	"\x0ePermuteAndFlip\x12\x18\n" +
-	"\aepsilon\x18\x01 \x01(\x01R\aepsilon\"\"\n" +
-	"\x06PureDp\x12\x18\n" +
-	"\aepsilon\x18\x01 \x01(\x01R\aepsilon\"?\n" +
-	"\rApproximateDp\x12\x18\n" +
-	"\aepsilon\x18\x01 \x01(\x01R\aepsilon\x12\x14\n" +
-	"\x05delta\x18\x02 \x01(\x01R\x05delta\"(\n" +
-	"\x04Zcdp\x12\x10\n" +
-	"\x03rho\x18\x01 \x01(\x01R\x03rho\x12\x0e\n" +
-	"\x02xi\x18\x02 \x01(\x01R\x02xi\"\x1c\n" +
+	"\x10_noise_parameter\"A\n" +
+	"\x14ExponentialMechanism\x12\x1d\n" +
+	"\aepsilon\x18\x01 \x01(\x01H\x00R\aepsilon\x88\x01\x01B\n" +
 	"\n" +
-	"GaussianDp\x12\x0e\n" +
-	"\x02mu\x18\x01 \x01(\x01R\x02mu\"F\n" +
+	"\b_epsilon\";\n" +
+	"\x0ePermuteAndFlip\x12\x1d\n" +
+	"\aepsilon\x18\x01 \x01(\x01H\x00R\aepsilon\x88\x01\x01B\n" +
+	"\n" +
+	"\b_epsilon\"3\n" +
+	"\x06PureDp\x12\x1d\n" +
+	"\aepsilon\x18\x01 \x01(\x01H\x00R\aepsilon\x88\x01\x01B\n" +
+	"\n" +
+	"\b_epsilon\"_\n" +
+	"\rApproximateDp\x12\x1d\n" +
+	"\aepsilon\x18\x01 \x01(\x01H\x00R\aepsilon\x88\x01\x01\x12\x19\n" +
+	"\x05delta\x18\x02 \x01(\x01H\x01R\x05delta\x88\x01\x01B\n" +
+	"\n" +
+	"\b_epsilonB\b\n" +
+	"\x06_delta\"5\n" +
+	"\x04Zcdp\x12\x15\n" +
+	"\x03rho\x18\x01 \x01(\x01H\x00R\x03rho\x88\x01\x01\x12\x0e\n" +
+	"\x02xi\x18\x02 \x01(\x01R\x02xiB\x06\n" +
+	"\x04_rho\"(\n" +
+	"\n" +
+	"GaussianDp\x12\x13\n" +
+	"\x02mu\x18\x01 \x01(\x01H\x00R\x02mu\x88\x01\x01B\x05\n" +
+	"\x03_mu\"F\n" +
 	"\n" +
 	"RenyiCurve\x12\x16\n" +
 	"\x06orders\x18\x01 \x03(\x01R\x06orders\x12 \n" +
@@ -3288,11 +3299,14 @@ const file_epsledger_v1_mechanism_proto_rawDesc = "" +
 	"\x0fRepeatAndSelect\x122\n" +
 	"\x05event\x18\x01 \x01(\v2\x1c.epsledger.v1.MechanismEventR\x05event\x12\x12\n" +
 	"\x04mean\x18\x02 \x01(\x01R\x04mean\x12\x14\n" +
-	"\x05shape\x18\x03 \x01(\x01R\x05shape\"]\n" +
-	"\x0fUnverifiedClaim\x12\x18\n" +
-	"\aepsilon\x18\x01 \x01(\x01R\aepsilon\x12\x14\n" +
-	"\x05delta\x18\x02 \x01(\x01R\x05delta\x12\x1a\n" +
-	"\bcitation\x18\x03 \x01(\tR\bcitation\"$\n" +
+	"\x05shape\x18\x03 \x01(\x01R\x05shape\"}\n" +
+	"\x0fUnverifiedClaim\x12\x1d\n" +
+	"\aepsilon\x18\x01 \x01(\x01H\x00R\aepsilon\x88\x01\x01\x12\x19\n" +
+	"\x05delta\x18\x02 \x01(\x01H\x01R\x05delta\x88\x01\x01\x12\x1a\n" +
+	"\bcitation\x18\x03 \x01(\tR\bcitationB\n" +
+	"\n" +
+	"\b_epsilonB\b\n" +
+	"\x06_delta\"$\n" +
 	"\n" +
 	"NonPrivate\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\"t\n" +
@@ -3311,10 +3325,12 @@ const file_epsledger_v1_mechanism_proto_rawDesc = "" +
 	"\x12PartitionSelection\x12.\n" +
 	"\x05noise\x18\x01 \x01(\x0e2\x18.epsledger.v1.Noise.KindR\x05noise\x12)\n" +
 	"\x10noise_multiplier\x18\x02 \x01(\x01R\x0fnoiseMultiplier\x12\x1c\n" +
-	"\tthreshold\x18\x03 \x01(\x01R\tthreshold\"M\n" +
-	"\x1bTruncatedGeometricSelection\x12\x18\n" +
-	"\aepsilon\x18\x01 \x01(\x01R\aepsilon\x12\x14\n" +
-	"\x05delta\x18\x02 \x01(\x01R\x05delta\"X\n" +
+	"\tthreshold\x18\x03 \x01(\x01R\tthreshold\"^\n" +
+	"\x1bTruncatedGeometricSelection\x12\x1d\n" +
+	"\aepsilon\x18\x01 \x01(\x01H\x00R\aepsilon\x88\x01\x01\x12\x14\n" +
+	"\x05delta\x18\x02 \x01(\x01R\x05deltaB\n" +
+	"\n" +
+	"\b_epsilon\"X\n" +
 	"\bShuffled\x12\x18\n" +
 	"\areports\x18\x01 \x01(\x03R\areports\x122\n" +
 	"\x05event\x18\x02 \x01(\v2\x1c.epsledger.v1.MechanismEventR\x05event\"\xf8\x02\n" +
@@ -3490,11 +3506,19 @@ func file_epsledger_v1_mechanism_proto_init() {
 	file_epsledger_v1_mechanism_proto_msgTypes[8].OneofWrappers = []any{}
 	file_epsledger_v1_mechanism_proto_msgTypes[9].OneofWrappers = []any{}
 	file_epsledger_v1_mechanism_proto_msgTypes[11].OneofWrappers = []any{}
+	file_epsledger_v1_mechanism_proto_msgTypes[12].OneofWrappers = []any{}
+	file_epsledger_v1_mechanism_proto_msgTypes[13].OneofWrappers = []any{}
+	file_epsledger_v1_mechanism_proto_msgTypes[14].OneofWrappers = []any{}
+	file_epsledger_v1_mechanism_proto_msgTypes[15].OneofWrappers = []any{}
+	file_epsledger_v1_mechanism_proto_msgTypes[16].OneofWrappers = []any{}
+	file_epsledger_v1_mechanism_proto_msgTypes[17].OneofWrappers = []any{}
 	file_epsledger_v1_mechanism_proto_msgTypes[20].OneofWrappers = []any{}
 	file_epsledger_v1_mechanism_proto_msgTypes[21].OneofWrappers = []any{}
 	file_epsledger_v1_mechanism_proto_msgTypes[22].OneofWrappers = []any{}
 	file_epsledger_v1_mechanism_proto_msgTypes[28].OneofWrappers = []any{}
 	file_epsledger_v1_mechanism_proto_msgTypes[29].OneofWrappers = []any{}
+	file_epsledger_v1_mechanism_proto_msgTypes[31].OneofWrappers = []any{}
+	file_epsledger_v1_mechanism_proto_msgTypes[37].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

@@ -93,7 +93,8 @@ PositiveProbability = Annotated[float, Interval("(0, 1]")]
 # Where 0 means that nothing or everything is released, JSON must say it.
 Noise = Annotated[float, Interval("[0, inf)", given=True)]
 NoiseShare = Annotated[float, Interval("[0, 1)", given=True)]
-SamplingProbability = Annotated[float, Interval("[0, 1]", given=True)]
+GivenProbability = Annotated[float, Interval("[0, 1]", given=True)]
+Guarantee = Annotated[float, Interval("[0, inf)", given=True)]
 Count = Annotated[int, Range(1)]
 Words = Annotated[str, Text()]
 Nested = Annotated["MechanismEvent", _Event()]
@@ -308,36 +309,36 @@ class RandomizedResponse(MechanismEvent):
 class ExponentialMechanism(MechanismEvent):
     """The exponential mechanism as an epsilon-bounded-range mechanism. epsilon in [0, inf)."""
 
-    epsilon: NonNegative
+    epsilon: Guarantee
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class PermuteAndFlip(MechanismEvent):
     """Permute-and-flip, epsilon-DP. epsilon in [0, inf)."""
 
-    epsilon: NonNegative
+    epsilon: Guarantee
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class PureDp(MechanismEvent):
     """Any (epsilon, 0)-DP mechanism. epsilon in [0, inf)."""
 
-    epsilon: NonNegative
+    epsilon: Guarantee
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class ApproximateDp(MechanismEvent):
     """Any (epsilon, delta)-DP mechanism. epsilon in [0, inf), delta in [0, 1]."""
 
-    epsilon: NonNegative
-    delta: Probability
+    epsilon: Guarantee
+    delta: GivenProbability
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Zcdp(MechanismEvent):
     """Any (xi, rho)-zCDP mechanism: D_a <= xi + rho a for every a > 1. Both in [0, inf)."""
 
-    rho: NonNegative
+    rho: Guarantee
     xi: NonNegative = 0.0
 
 
@@ -345,7 +346,7 @@ class Zcdp(MechanismEvent):
 class GaussianDp(MechanismEvent):
     """Any mu-GDP mechanism. mu in [0, inf)."""
 
-    mu: NonNegative
+    mu: Guarantee
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -406,7 +407,7 @@ class PoissonSampled(MechanismEvent):
     """`event` on a sample that holds each record independently with sampling_probability in [0, 1]. 0:
     nothing is released."""
 
-    sampling_probability: SamplingProbability
+    sampling_probability: GivenProbability
     event: Nested
 
 
@@ -414,7 +415,7 @@ class PoissonSampled(MechanismEvent):
 class TruncatedPoissonSampled(MechanismEvent):
     """Poisson sampling; of a larger batch a uniformly random max_batch_size records are kept."""
 
-    sampling_probability: SamplingProbability
+    sampling_probability: GivenProbability
     max_batch_size: Count
     dataset_size: Count
     event: Nested
@@ -485,7 +486,7 @@ class BandedMatrixFactorization(MechanismEvent):
     noise_multiplier: Noise
     bands: Count
     iterations: Count
-    sampling_probability: SamplingProbability
+    sampling_probability: GivenProbability
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -504,8 +505,8 @@ class UnverifiedClaim(MechanismEvent):
     """An (epsilon, delta) that somebody claims. Composes as ApproximateDp, and every guarantee that contains one says
     so. citation: where the claim comes from, up to 1,024 bytes."""
 
-    epsilon: NonNegative
-    delta: Probability
+    epsilon: Guarantee
+    delta: GivenProbability
     citation: Words = ""
 
 
@@ -578,7 +579,7 @@ class TruncatedGeometricSelection(MechanismEvent):
     """Releases the key of one partition with the largest probabilities that (epsilon, delta)-DP allows. epsilon in
     [0, inf), delta in (0, 1]; count one use for each partition of a unit."""
 
-    epsilon: NonNegative
+    epsilon: Guarantee
     delta: PositiveProbability
 
 

@@ -281,6 +281,23 @@ class AlertsTest(unittest.TestCase):
         self.assertEqual(alerts.stop(), 0)
         self.assertEqual(len(hook.taken), 3)
 
+    def test_a_rule_that_names_a_budget_follows_it_to_its_successor(self):
+        server = self.serve()
+        hook = self.enter(WebhookReceiver(SECRET))
+        server.ctl("budget", "create", "others", "--pure-epsilon", "1", *RELATION, "--privacy-unit", "person")
+        server.ctl("session", "create", "others/run", *RELATION, "--no-own-cap")
+        server.ctl("charge", "create", "others/run", "--open-attempt", "--charge-id", "first", "--pure-dp", "0.1")
+        rules = [{"name": "theirs", "on": "refusal", "budgets": ["budgets/people"], "destinations": ["hook"]}]
+        alerts = self.start(self.configure(server, hook, rules=rules))
+        server.ctl("budget", "supersede", "people", "people-2", "--pure-epsilon", "16", "--reason", "more", "--yes")
+        server.ctl("session", "create", "people-2/run", *RELATION, "--no-own-cap")
+        server.ctl("charge", "create", "people-2/run", "--open-attempt", "--charge-id", "more", "--pure-dp", "1")
+        self.charge(server, "too-large", 100, "others/run", expect=None)
+        self.charge(server, "too-large", 100, "people-2/run", expect=None)
+        self.assertEqual([one["budget"] for one in self.await_taken(hook, 1)], ["budgets/people-2"])
+        self.assertEqual(alerts.stop(), 0)
+        self.assertEqual((len(hook.taken), self.outbox()), (1, {"hook": []}))
+
     def run_once(self, config, *flags):
         done = subprocess.run([self.program, "--config", config, *flags], capture_output=True, text=True,
                               stdin=subprocess.DEVNULL, timeout=PATIENCE_SECONDS)

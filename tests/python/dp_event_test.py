@@ -1,6 +1,7 @@
 """Events of dp_accounting, both ways: the same or refused by name."""
 import collections
 import contextlib
+import fractions
 import re
 import subprocess
 import sys
@@ -16,8 +17,7 @@ except ImportError:
     dp_event = None
 
 # What dp_accounting has no class for, or would keep only a part of.
-OURS_ALONE = (e.DiscreteGaussian, e.ExponentialMechanism, e.PermuteAndFlip, e.ApproximateDp, e.GaussianDp, e.RenyiCurve,
-              e.TradeOffCurve, e.RandomAllocation, e.BandedMatrixFactorization, e.MatrixMechanism, e.UnverifiedClaim,
+OURS_ALONE = (e.GaussianDp, e.RenyiCurve, e.TradeOffCurve, e.RandomAllocation, e.BandedMatrixFactorization, e.MatrixMechanism, e.UnverifiedClaim,
               e.ReportNoisyMax,
               e.AboveThreshold, e.PartitionSelection, e.TruncatedGeometricSelection, e.Shuffled,
               e.DominatingPair)
@@ -32,7 +32,7 @@ COUNTED = [
 
 def is_shared(event):
     return not (isinstance(event, OURS_ALONE) or event == e.NonPrivate(reason="a test")
-                or isinstance(event, e.PureDp) and event.epsilon > 0)
+                or isinstance(event, e.ApproximateDp) and event.delta == 0)  # reads back as PureDp
 
 
 class FromData(unittest.TestCase):
@@ -51,6 +51,30 @@ class FromData(unittest.TestCase):
     def test_trees_cost_as_their_largest(self):
         trees = {"class_name": "SingleEpochTreeAggregationDpEvent", "noise_multiplier": 4, "step_counts": [3, 16, 5]}
         self.assertEqual(from_dp_event(trees), e.TreeAggregation(noise_multiplier=4, step_count=16))
+
+    def test_an_event_without_a_delta_is_pure(self):
+        for epsilon in (0, 1):
+            self.assertEqual(from_dp_event({"class_name": "EpsilonDeltaDpEvent", "epsilon": epsilon, "delta": 0}),
+                             e.PureDp(epsilon=epsilon))
+
+    def test_a_discrete_gaussian_of_many_dimensions_costs_its_concentrated_privacy(self):
+        def discrete(**fields):
+            return from_dp_event({"class_name": "DiscreteGaussianDpEvent", **fields})
+        self.assertEqual(discrete(sigma=2.5, sensitivity=3.0, dimension=1), e.DiscreteGaussian(sigma=2.5, sensitivity=3))
+        for dimension in (None, 2):
+            for sigma, sensitivity in ((2.5, 3.0), (0.1, 1e-3), (7e5, 1 / 3)):
+                rho = discrete(sigma=sigma, sensitivity=sensitivity, dimension=dimension).rho
+                truth = fractions.Fraction(sensitivity) ** 2 / fractions.Fraction(sigma) ** 2 / 2
+                self.assertTrue(truth <= rho <= truth * (1 + fractions.Fraction(1, 10**14)), (sigma, sensitivity))
+            self.assertEqual(discrete(sigma=0, sensitivity=3.0, dimension=dimension),
+                             e.DiscreteGaussian(sigma=0, sensitivity=1))
+        for fields, message in ((dict(sigma=2, sensitivity=1.5, dimension=1), r"\.sensitivity: got 1.5, want an integer"),
+                                (dict(sigma=2, sensitivity=0, dimension=1), r"\.sensitivity: got 0.0, want in \(0, inf\)"),
+                                (dict(sigma=-1, sensitivity=1, dimension=1), r"\.sigma: got -1.0, want in \[0, inf\)"),
+                                (dict(sigma=2, sensitivity=1, dimension=0), r"\.dimension: got 0, want"),
+                                (dict(sigma=1e300, sensitivity=1, dimension=2), r"\.sigma: got 1e\+300, want a ratio")):
+            with self.assertRaisesRegex(ValueError, message):
+                discrete(**fields)
 
     def test_reads_named_tuples_and_imports_nothing_by_name(self):
         made = collections.namedtuple("Wrapper", "module_name class_name noise_multiplier")

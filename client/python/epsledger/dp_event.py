@@ -7,11 +7,12 @@ them), for example from files.
 """
 from __future__ import annotations
 
+import math
 import reprlib
 from typing import Any, Callable, Dict, Mapping, Tuple, Type
 
 from . import events
-from .domain import Range, as_list, refuse
+from .domain import Interval, Range, as_list, refuse
 from .events import MAX_DEPTH, Composed, CountedEvent, MechanismEvent, SelfComposed
 
 # Pairs that differ only in names: ours, theirs, and (our field, their field).
@@ -23,6 +24,9 @@ _SAME: Mapping[Type[MechanismEvent], Tuple[str, _Fields]] = {
                                                         ("sensitivity", "sensitivity"))),
     events.RandomizedResponse: ("RandomizedResponseDpEvent", (("noise_parameter", "noise_parameter"),
                                                               ("num_buckets", "num_buckets"))),
+    events.ExponentialMechanism: ("ExponentialMechanismDpEvent", (("epsilon", "epsilon"),)),
+    events.PermuteAndFlip: ("PermuteAndFlipDpEvent", (("epsilon", "epsilon"),)),
+    events.ApproximateDp: ("EpsilonDeltaDpEvent", (("epsilon", "epsilon"), ("delta", "delta"))),
     events.Zcdp: ("ZCDpEvent", (("rho", "rho"), ("xi", "xi"))),
     events.MixtureOfGaussians: ("MixtureOfGaussiansDpEvent", (("noise_multiplier", "standard_deviation"),
                                                               ("sensitivities", "sensitivities"),
@@ -45,7 +49,7 @@ _OURS = {theirs: (cls, fields) for cls, (theirs, fields) in _SAME.items()}
 def to_dp_event(event: MechanismEvent) -> Any:
     """Returns the dp_accounting.DpEvent with the same meaning. Imports dp_accounting.
 
-    PureDp(epsilon=0) is NoOpDpEvent. Raises ValueError if dp_accounting, or the installed version of it, has no such
+    PureDp is EpsilonDeltaDpEvent with delta 0, and with epsilon 0 NoOpDpEvent. Raises ValueError if dp_accounting, or the installed version of it, has no such
     event, and ImportError if it is not installed.
     """
     from dp_accounting import dp_event  # the only import of it here
@@ -69,10 +73,12 @@ def to_dp_event(event: MechanismEvent) -> Any:
             return their("TruncatedSubsampledGaussianDpEvent")(
                 dataset_size=event.dataset_size, sampling_probability=event.sampling_probability,
                 truncated_batch_size=event.max_batch_size, noise_multiplier=event.event.noise_multiplier)
+        if isinstance(event, events.DiscreteGaussian):
+            return their("DiscreteGaussianDpEvent")(sigma=event.sigma, sensitivity=float(event.sensitivity), dimension=1)
         if event == events.NonPrivate():
             return their("NonPrivateDpEvent")()
-        if event == events.PureDp(epsilon=0):
-            return their("NoOpDpEvent")()
+        if isinstance(event, events.PureDp):
+            return their("EpsilonDeltaDpEvent")(event.epsilon, 0.0) if event.epsilon else their("NoOpDpEvent")()
         refuse("event", repr(event), "an event that dp_accounting can say in full")
 
     def part(counted: CountedEvent) -> Any:
@@ -87,7 +93,9 @@ def to_dp_event(event: MechanismEvent) -> Any:
 def from_dp_event(event: object, *, path: str = "event") -> MechanismEvent:
     """Returns the event that a DpEvent, its named tuple, or a dict of its fields describes.
 
-    NoOpDpEvent is PureDp(epsilon=0). A record is in at most one of the trees of SingleEpochTreeAggregationDpEvent, so
+    NoOpDpEvent is PureDp(epsilon=0), and EpsilonDeltaDpEvent with delta 0 is PureDp. DiscreteGaussianDpEvent of more than
+    one dimension, or of an unknown number, is Zcdp with rho = sensitivity^2 / (2 sigma^2), rounded up (Canonne, Kamath and
+    Steinke 2020, Theorem 14). A record is in at most one of the trees of SingleEpochTreeAggregationDpEvent, so
     they cost as much as the largest. Noise of 0 is no privacy, a sampling probability of 0 and an empty composition
     release nothing, as there; noise of 0 inside a sampling with probability 0 is no privacy here and nothing there. Raises ValueError, naming the class under `path`, for events and fields that are
     unknown here, and for numbers out of their domain.
@@ -115,7 +123,11 @@ def _read(event: object, path: str, depth: int) -> MechanismEvent:
             at = "%s (%s).step_counts" % (path, name)
             values["step_count"] = max((Range(1).keep(at, count) for count in values["step_count"]), default=0)
         made: MechanismEvent = cls(**values)
+        if isinstance(made, events.ApproximateDp) and made.delta == 0:
+            return events.PureDp(epsilon=made.epsilon)
         return made
+    if name == "DiscreteGaussianDpEvent":
+        return _discrete_gaussian(path, *take(("sigma", "sensitivity", "dimension")))
     if name == "ComposedDpEvent":
         (parts,) = take(("events",))
         return Composed(events=[_counted(part, "%s.events[%d]" % (path, i), depth + 1)
@@ -131,8 +143,26 @@ def _read(event: object, path: str, depth: int) -> MechanismEvent:
     if name == "NoOpDpEvent":
         take(())
         return events.PureDp(epsilon=0)
-    refuse(path, name, "one of " + ", ".join(sorted([*_OURS, "ComposedDpEvent", "NoOpDpEvent", "NonPrivateDpEvent",
-                                                     "TruncatedSubsampledGaussianDpEvent"])))
+    refuse(path, name, "one of " + ", ".join(sorted([*_OURS, "ComposedDpEvent", "DiscreteGaussianDpEvent", "NoOpDpEvent",
+                                                     "NonPrivateDpEvent", "TruncatedSubsampledGaussianDpEvent"])))
+
+
+def _discrete_gaussian(path: str, sigma: object, sensitivity: object, dimension: object) -> MechanismEvent:
+    """One dimension: an integer query changes by an integer. More dimensions are not dominated by one."""
+    at = path + " (DiscreteGaussianDpEvent)."
+    deviation = Interval("[0, inf)").keep(at + "sigma", sigma)
+    change = Interval("(0, inf)").keep(at + "sensitivity", sensitivity)
+    if dimension is not None and Range(1).keep(at + "dimension", dimension) == 1:
+        if change != math.floor(change):
+            refuse(at + "sensitivity", repr(change), "an integer, as the query of one dimension is one of integers")
+        return events.DiscreteGaussian(sigma=deviation, sensitivity=int(change))
+    if deviation == 0:
+        return events.DiscreteGaussian(sigma=0.0, sensitivity=1)
+    # Four roundings of at most 2^-53 each.
+    rho = (change / deviation) ** 2 / 2 * (1 + 2.0**-49)
+    if not 2.0**-1000 < rho < math.inf:
+        refuse(at + "sigma", repr(deviation), "a ratio of sensitivity and sigma whose square is a double")
+    return events.Zcdp(rho=rho)
 
 
 def _counted(part: object, path: str, depth: int) -> CountedEvent:

@@ -1,5 +1,7 @@
 """A real dp_accounting accountant beside the remote one."""
+import math
 import os
+import statistics
 import sys
 import unittest
 
@@ -14,10 +16,12 @@ from ledger_case import LedgerCase
 try:
     import dp_accounting
     from dp_accounting.pld import PLDAccountant
+    from dp_accounting.privacy_accountant_test import PrivacyAccountantTest
 
     from epsledger.adapters.dp_accounting import RemotePrivacyAccountant
 except ImportError as missing:
     MISSING = str(missing)
+    PrivacyAccountantTest = object
 else:
     MISSING = "" if BUILD else "EPSLEDGER_BUILD names no build folder with server/epsledgerd"
 
@@ -56,9 +60,46 @@ class Remote(LedgerCase):
         remote = RemotePrivacyAccountant(self.session)
         self.assertTrue(remote.supports(self.step))
         self.assertFalse(remote.supports(dp_accounting.UnsupportedDpEvent()))
-        with self.assertRaisesRegex(dp_accounting.UnsupportedEventError, "got UnsupportedDpEvent, want one of"):
+        with self.assertRaisesRegex(dp_accounting.UnsupportedEventError,
+                                    "got UnsupportedDpEvent, want one of .* caused by subevent UnsupportedDpEvent"):
             remote.compose(dp_accounting.SelfComposedDpEvent(dp_accounting.UnsupportedDpEvent(), 2))
         self.assertEqual(self.session.history(), [])
+
+    def test_what_dp_accounting_reads_of_a_loss_distribution(self):
+        remote, local = RemotePrivacyAccountant(self.session), PLDAccountant()
+        for accountant in (remote, local):
+            accountant.compose(self.step, 100)
+        if hasattr(local, "get_true_positive_rates"):  # not in 0.6
+            theirs = local.get_true_positive_rates(0.1, [10 ** (-i / 5) for i in range(1, 30)])
+            self.assertAlmostEqual(remote.get_true_positive_rates(0.1), theirs, delta=0.01)
+        rates = remote.get_true_positive_rates([[0.1], [0.5]])
+        self.assertEqual(rates.shape, (2, 1))
+        self.assertTrue(0.1 < rates[0, 0] < rates[1, 0] < 1, rates)
+        mu = remote.get_gdp_parameter_estimate([0.4, 1e-3])
+        # The curve of mu lies above every rate.
+        for at, rate in ((0.1, rates[0, 0]), (0.5, rates[1, 0])):
+            normal = statistics.NormalDist()
+            self.assertLessEqual(rate, normal.cdf(mu + normal.inv_cdf(at)) + 1e-3)
+        self.assertLess(mu, 1)
+        self.assertGreater(remote.get_delta(0.5), 0)
+        self.assertLessEqual(remote.get_delta(math.inf), remote.get_delta(5))
+        self.assertEqual(remote.get_epsilon(0), math.inf)  # Gaussian noise has no pure epsilon
+        self.assertEqual(remote.get_epsilon(1), 0)
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Contract(LedgerCase, PrivacyAccountantTest):
+    """dp_accounting's own test of every accountant."""
+
+    def _make_test_accountants(self):
+        accountants = []
+        for relation in ("ADD_OR_REMOVE_ONE", "REPLACE_ONE", "REPLACE_SPECIAL"):
+            name = "budget-%d" % next(self._numbers)
+            self.client.create_budget(name=name, cap=epsledger.Cap.no_guarantee(), privacy_unit="person",
+                                      neighboring_relation=relation)
+            session = self.client.open(session="run", budget=name, delta=1e-5, neighboring_relation=relation)
+            accountants.append(RemotePrivacyAccountant(session))
+        return accountants
 
 
 if __name__ == "__main__":

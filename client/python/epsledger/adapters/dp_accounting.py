@@ -1,13 +1,16 @@
 """dp_accounting: a PrivacyAccountant whose state is a session of the ledger.
 
-Tested against dp_accounting 0.6.
+Tested against dp_accounting 0.6 and its head of August 2026.
 """
 from __future__ import annotations
 
 import math
-from typing import Any, Optional
+import sys
+from typing import Any, Dict, Iterator, Optional, Tuple
 
+import attr
 import dp_accounting
+import numpy
 
 from ..dp_event import from_dp_event, to_dp_event
 from ..events import Composed
@@ -15,10 +18,12 @@ from ..session import Session
 
 
 class RemotePrivacyAccountant(dp_accounting.PrivacyAccountant):
-    """Composes by charging: after compose() returns, the charge is durable in the ledger. Every number is about the
-    charges of all attempts of the session.
+    """Composes by charging: after compose() returns, the charge is durable in the ledger. Every number is an upper bound
+    about the charges of all attempts of the session.
 
-    The neighboring relation is the session's."""
+    The neighboring relation is the session's. Under REPLACE_ONE a noise multiplier is the noise divided by the largest
+    contribution of one record, as for dp_accounting's PLDAccountant. Its RdpAccountant divides by the largest change that
+    a replacement makes, which can be twice as large: halve noise multipliers that were stated so."""
 
     def __init__(self, session: Session) -> None:
         described = session._connection.call("SessionService/GetSession", {"name": session.name})
@@ -26,12 +31,9 @@ class RemotePrivacyAccountant(dp_accounting.PrivacyAccountant):
         self._session = session
 
     def compose(self, event: Any, count: int = 1) -> "RemotePrivacyAccountant":
-        """Charges `count` uses of `event`. dp_accounting.UnsupportedEventError if epsledger has no such event;
-        otherwise the errors of Session.charge, such as BudgetExhausted."""
-        unsupported = self._maybe_compose(event, count, False)
-        if unsupported is not None:
-            raise dp_accounting.UnsupportedEventError(unsupported.error_message)
-        self._maybe_compose(event, count, True)
+        """Charges `count` uses of `event`. dp_accounting.UnsupportedEventError if epsledger has no such event; TypeError
+        if it is no DpEvent; otherwise the errors of Session.charge, such as BudgetExhausted."""
+        super().compose(event, count)
         return self
 
     @property
@@ -41,23 +43,63 @@ class RemotePrivacyAccountant(dp_accounting.PrivacyAccountant):
         return to_dp_event(Composed(events=history)) if history else dp_accounting.NoOpDpEvent()
 
     def get_epsilon(self, target_delta: float) -> float:
-        """Returns epsilon >= the true epsilon at target_delta, in (0, 1)."""
-        return self._session.spent(delta=target_delta).epsilon
+        """Returns epsilon >= the true epsilon at target_delta, in [0, 1]. At 1 it is 0, but infinite after a release
+        without privacy, as in dp_accounting."""
+        if 0 < target_delta < 1:
+            return self._session.spent(delta=target_delta).epsilon
+        if target_delta == 1:
+            return math.inf if self.get_delta(math.inf) == 1 else 0.0
+        return self._compute({"epsilonAtDelta": target_delta}, math.inf)
 
     def get_delta(self, target_epsilon: float) -> float:
-        """Returns delta >= the true delta at target_epsilon, in [0, inf); 1 if no accountant knows a bound."""
-        answer = self._session._connection.call("SessionService/GetSessionPrivacyProfile", {
-            "name": self._session.name, "epsilons": [target_epsilon]})
-        (point,) = answer["points"]
-        delta = point.get("delta", {})
-        upper = float(delta.get("upper", math.nan))
-        return upper if delta.get("kind") == "UPPER_BOUND" and 0 <= upper <= 1 else 1.0
+        """Returns delta >= the true delta at target_epsilon, in [0, inf]; 1 if no accountant knows a bound."""
+        return self._compute({"deltaAtEpsilon": min(target_epsilon, sys.float_info.max)}, 1.0)
+
+    def get_true_positive_rates(self, false_positive_rates: Any) -> Any:
+        """Returns at least the largest true positive rate of a membership test at each false positive rate, in [0, 1]: a
+        float for a number, an array for an array."""
+        def rate(at: float) -> float:
+            return self._compute({"truePositiveRateAt": float(at)}, 1.0)
+        rates = numpy.asarray(false_positive_rates, dtype=float)
+        return rate(float(rates)) if rates.ndim == 0 else numpy.array([rate(at) for at in rates.ravel()]).reshape(rates.shape)
+
+    def get_gdp_parameter_estimate(self, false_positive_rates: Any = (1e-12,)) -> float:
+        """Returns a mu of which the Gaussian trade-off curve lies below that of the charges for false positive rates in
+        [a, 1 - a], with a the smallest of `false_positive_rates`, in (0, 1/2). It is a bound and no estimate."""
+        # An answer about a part of the curve is never called an upper bound of the whole.
+        return self._compute({"gaussianDpMu": {"alphaMin": float(numpy.min(false_positive_rates))}}, math.inf,
+                             kinds=("UPPER_BOUND", "APPROXIMATION"))
+
+    def _compute(self, query: Dict[str, Any], unknown: float, kinds: Tuple[str, ...] = ("UPPER_BOUND",)) -> float:
+        """Returns the upper bound of an answer about the history, or `unknown` where there is none."""
+        answer = self._session._connection.call("AccountingService/Compute", {
+            "accountant": "BEST", "neighboringRelation": self.neighboring_relation.name,
+            "events": [counted.to_json() for counted in self._session.history()], "query": query})
+        upper = float(answer.get("upper", math.nan))
+        return upper if answer.get("kind") in kinds and upper >= 0 else unknown
 
     def _maybe_compose(self, event: Any, count: int, do_compose: bool) -> Optional[Any]:
         try:
             ours = from_dp_event(event)
         except ValueError as error:
-            return self.CompositionErrorDetails(invalid_event=event, error_message=str(error))
+            return self._refused(event, error)
         if do_compose:
             self._session.charge(ours, count=count)
         return None
+
+    def _refused(self, event: Any, error: ValueError) -> Any:
+        """Names the innermost event that is refused by itself."""
+        for part in _parts_of(event):
+            try:
+                from_dp_event(part)
+            except ValueError as inner:
+                return self._refused(part, inner)
+        return self.CompositionErrorDetails(invalid_event=event, error_message=str(error))
+
+
+def _parts_of(event: Any) -> Iterator[Any]:
+    for field in attr.fields(type(event)) if attr.has(type(event)) else ():
+        value = getattr(event, field.name)
+        for part in value if isinstance(value, (list, tuple)) else (value,):
+            if isinstance(part, dp_accounting.DpEvent):
+                yield part

@@ -20,7 +20,7 @@ LIBRARIES = {"dp_accounting_test.py": ["dp-accounting"], "flower_test.py": ["flw
              "jax_privacy_test.py": ["jax-privacy", "jax"], "keras_test.py": ["keras", "jax", "jax-privacy"],
              "lightning_test.py": ["lightning", "torch"], "opacus_engine_test.py": ["opacus", "torch"],
              "opacus_test.py": ["opacus", "torch"],
-             "trackers_test.py": ["mlflow-skinny", "wandb"], "transformers_test.py": ["transformers", "torch"]}
+             "steps_test.py": [], "trackers_test.py": ["mlflow-skinny", "wandb"], "transformers_test.py": ["transformers", "torch"]}
 VERSIONS = """
 import importlib.metadata, sys
 for name in sys.argv[1:]:
@@ -34,7 +34,7 @@ for name in sys.argv[1:]:
 def versions(python, file):
     run = subprocess.run([python, "-c", VERSIONS, *LIBRARIES[file]], text=True, capture_output=True, timeout=60,
                          check=True)
-    return ", ".join(run.stdout.split("\n")[:-1]) or "none of its libraries"
+    return ", ".join(run.stdout.split("\n")[:-1]) or ("none of its libraries" if LIBRARIES[file] else "needs none")
 
 
 def run_one(python, build, file):

@@ -37,7 +37,7 @@ ATTACKS = (("A1", "ISTDP, step size", (0.1, 1, 4), 20_000), ("A2", "ISTDP, line 
 
 
 def published(bench):
-    """Attacks on the published algorithms: epsilon is at least so much (confidence 1 - 1e-6, delta 1e-5)"""
+    """Attacks on the published algorithms: lower bounds on epsilon (confidence 1 - 1e-6, delta 1e-5)"""
     rows = []
     for attack, of, claims, trials in ATTACKS:
         for claim in claims:
@@ -49,11 +49,11 @@ def published(bench):
                          contradicted(answer)])
     return markdown.table(["attack", "claimed", "at least", "canary seen", "seen where there was none",
                            "claim contradicted"], rows) + \
-        "\nThe auditor chooses its threshold by a quarter of the runs and counts the others.\n"
+        "\nThe auditor chooses its threshold with a quarter of the runs and counts the others.\n"
 
 
 def sound(bench):
-    """The sound trainers, 100,000 runs with a canary and 100,000 without: epsilon is at least so much"""
+    """The sound trainers, 100,000 runs with a canary and 100,000 without: lower bounds on epsilon"""
     rows = []
     for attack, of, steps in (("istdp", "ISTDP, runs of 30 steps", 30), ("fsdp", "FSDP, runs of 4 steps with indicators", 4)):
         for claim, mu in MU.items():

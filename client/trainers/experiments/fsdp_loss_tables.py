@@ -53,11 +53,11 @@ def table4_fsdp(bench):
                "V and Phi of one batch, MOMENTS", "RENYI", "PLD"]
     return markdown.table(columns, rows) + """
 A step of FSDP releases V and Phi of the same batch, each with the noise of the text, sqrt(2 ln(1.25/delta)) over the
-nominal epsilon; batches of 250. Both together are one sampled event with the noise divided by sqrt(2). What the paper
-prints for FSDP at 4.4 on MNIST is at most 0.12 above the cost of V alone: its loss has no room for a second release.
-These are the costs of two Gaussian releases of bounded sensitivity, which the published ones are not (README of
-fsdp_published): no column is a guarantee of the published algorithm. PDP-SGD and P3SGD are other papers' algorithms,
-printed here only.
+nominal epsilon; batches have 250 records. Both together are one sampled event with the noise divided by sqrt(2). The
+paper's numbers for FSDP at 4.4 on MNIST are at most 0.12 above the cost of V alone: they leave no room for a second
+release. The last five columns are the costs of Gaussian releases of bounded sensitivity. The published releases are not
+of this kind (README of fsdp_published), so no column is a guarantee of the published algorithm. PDP-SGD and P3SGD are
+algorithms of other papers; only the numbers that this paper prints for them are shown.
 """
 
 

@@ -180,19 +180,20 @@ def table4(bench):
                          for accountant in ("MOMENTS", "RENYI", "PLD")])
     return markdown.table(["data", "nominal epsilon of a step", "noise multiplier", "epochs", "paper, DP-SGD", "MOMENTS",
                            "RENYI", "PLD"], rows) + """
-The noise multiplier is the classical sqrt(2 ln(1.25/delta)) over the nominal epsilon; batches of 250. The rows for 4.4
-on MNIST are the moments accountant's, digit by digit. Those for 1.3 are not: with 3.73 the accountant says far less,
-and what is printed is what it says for a multiplier of 2.2 (0.77 and 1.09). No one multiplier gives the rows for
-CIFAR-10: twice the steps cost about sqrt(2) times as much, and 0.72 to 0.81 or 0.25 to 0.31 is not that.
+The noise multiplier is the classical sqrt(2 ln(1.25/delta)) over the nominal epsilon; batches have 250 records. The
+rows for 4.4 on MNIST are those of the moments accountant, digit by digit. The rows for 1.3 are not: at the multiplier
+3.73 the accountant says far less, and the printed numbers are what it says for a multiplier of 2.2 (0.77 and 1.09). No
+single multiplier gives the rows for CIFAR-10: twice the steps cost about sqrt(2) times as much, and neither 0.72 to
+0.81 nor 0.25 to 0.31 has this ratio.
 """
 
 
 def table5(bench):
     """Table 5: the parts of FSDP, added to the factorization M one after the other"""
     return parts_of(bench, MNIST) + """
-M is the factorization with noise that is fixed. S adds to it what the paper calls smooth sensitivity: that is no valid
-mechanism (README of fsdp), and the row has the sound bound that is nearest, one clip for both parts. R adds relevance to
-S; C adds adaptive clipping to M; FSDP has all of them.
+M is the factorization with fixed noise. S adds to it what the paper calls smooth sensitivity. This is no valid mechanism
+(README of fsdp), so the row has the nearest sound bound, one clip for both parts. R adds relevance to S; C adds adaptive
+clipping to M; FSDP has all of them.
 """
 
 

@@ -281,7 +281,7 @@ def perturbation(problem, mode, epsilon, l2):
 
 
 def baselines(bench):
-    """Baselines, add-or-remove-one: objective gap / accuracy, the best of a small grid for each (it favours them)"""
+    """Baselines, add-or-remove-one: objective gap / accuracy, the best of a small grid for each (which favours them)"""
     table = []
     for name, problem in (("a9a", A9A), ("synthetic", SYNTHETIC)):
         kinds = [
@@ -307,7 +307,7 @@ def baselines(bench):
                 row.append("%.4f / %.4f" % (min(gap for gap, _ in summaries), max(accuracy for _, accuracy in summaries)))
             table.append(row)
     return markdown.table(["baseline"] + ["epsilon %g" % epsilon for epsilon in EPSILONS], table) + \
-        "\n%d runs of each configuration; gap and accuracy may be of different ones.\n" % (bench.run_count or 3)
+        "\n%d runs of each configuration. The gap and the accuracy of a cell may be of different ones.\n" % (bench.run_count or 3)
 
 
 def theorem_3_4(bench):

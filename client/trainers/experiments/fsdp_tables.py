@@ -191,9 +191,9 @@ single multiplier gives the rows for CIFAR-10: twice the steps cost about sqrt(2
 def table5(bench):
     """Table 5: the parts of FSDP, added to the factorization M one after the other"""
     return parts_of(bench, MNIST) + """
-M is the factorization with fixed noise. S adds to it what the paper calls smooth sensitivity. This is no valid mechanism
-(README of fsdp), so the row has the nearest sound bound, one clip for both parts. R adds relevance to S; C adds adaptive
-clipping to M; FSDP has all of them.
+M is the factorization with fixed noise. S adds to it what the paper calls smooth sensitivity. This is no valid
+mechanism (README of fsdp), so the row has the nearest sound bound, one clip for both parts. R adds relevance to S; C
+adds adaptive clipping to M; FSDP has all of them.
 """
 
 

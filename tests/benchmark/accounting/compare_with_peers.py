@@ -190,10 +190,10 @@ def report(results, peers, rounds):
     parts = ["Peers, in the same run, %d interleaved rounds: %s." % (rounds, who or "none asked")]
     if timed:
         parts.append(
-            "A peer's cell is its time (of `peak memory` its bytes) divided by ours; in brackets how far its\n"
-            "upper bound (of `calibration` its noise multiplier) is above our lower bound (our noise\n"
-            "multiplier). **unsound**: below the lower bound. Settings are sampling probability, noise\n"
-            "multiplier, steps.")
+            "The cell of a peer is its time divided by ours, or for `peak memory` its bytes divided by ours. In\n"
+            "parentheses it says how far the peer's upper bound is above our lower bound; for `calibration`, how\n"
+            "far its noise multiplier is above ours. **unsound**: below our lower bound. The settings are\n"
+            "sampling probability, noise multiplier, steps.")
         parts.append(table(timed, peers, "case", case_title))
     if reach:
         parts.append("How far delta may go: a peer's epsilon against our certified lower bound.")

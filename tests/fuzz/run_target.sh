@@ -22,11 +22,11 @@ if [[ -f $here/$name.dict ]]; then arguments+=("-dict=$here/$name.dict"); fi
 
 # CI uses the same inputs each time.
 if [[ -n ${CI:-} ]]; then arguments+=(-seed=1); fi
-# A single input that takes longer than -timeout is a finding. The outer limit ends a run whose hang
-# libFuzzer does not notice.
+# A single input that takes longer than -timeout is a finding. The outer limit ends a run that hangs and that
+# libFuzzer does not end: out of memory, it may stop at its own report.
 log=$program.log
-if timeout --signal=KILL $(( seconds + 3000 )) "$program" \
-  "-max_total_time=$seconds" -timeout=1200 -rss_limit_mb=4096 -print_final_stats=1 \
+if timeout --signal=KILL $(( seconds + 400 )) "$program" \
+  "-max_total_time=$seconds" -timeout=300 -rss_limit_mb=4096 -print_final_stats=1 \
   "-artifact_prefix=$program-" "$@" "${arguments[@]}" >"$log" 2>&1; then
   tail -n 20 "$log"
 else

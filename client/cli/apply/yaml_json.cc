@@ -1,9 +1,11 @@
 #include "client/cli/apply/yaml_json.h"
 
 #include <cstddef>
+#include <sstream>
 #include <set>
 #include <string_view>
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 #include <nlohmann/json.hpp>
 
@@ -108,13 +110,39 @@ absl::StatusOr<YAML::Node> ListIn(const YAML::Node& document, const std::string&
   return list;
 }
 
-absl::StatusOr<std::vector<YamlElement>> ElementsOf(const std::vector<YAML::Node>& documents,
-                                                    const std::string& key) {
-  if (documents.size() != 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("got ", documents.size(), " documents, want one"));
+class IgnoredDocument final : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+};
+
+// YAML::LoadAll finds documents without end in some texts, such as ",a:\n-b &c", so it is not asked.
+absl::StatusOr<YAML::Node> OnlyDocument(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  IgnoredDocument ignored;
+  if (!parser.HandleNextDocument(ignored)) {
+    return absl::InvalidArgumentError("got no document, want one");
   }
-  ASSIGN_OR_RETURN(const YAML::Node list, ListIn(documents[0], key));
+  if (parser.HandleNextDocument(ignored)) {
+    return absl::InvalidArgumentError("got several documents, want one");
+  }
+  return YAML::Load(text);
+}
+
+absl::StatusOr<std::vector<YamlElement>> ElementsOf(const YAML::Node& document,
+                                                    const std::string& key) {
+  ASSIGN_OR_RETURN(const YAML::Node list, ListIn(document, key));
   std::vector<YamlElement> elements;
   size_t bytes = 0;
   for (const auto& node : list) {
@@ -137,7 +165,8 @@ absl::StatusOr<std::vector<YamlElement>> ReadYamlList(const std::string& text,
         absl::StrCat("got ", text.size(), " bytes, want at most ", kMaxYamlBytes));
   }
   try {
-    return ElementsOf(YAML::LoadAll(text), key);
+    ASSIGN_OR_RETURN(const YAML::Node document, OnlyDocument(text));
+    return ElementsOf(document, key);
   } catch (const YAML::Exception& error) {
     return AtLine(error.mark.line + 1, bridge::Printable(error.msg));
   }

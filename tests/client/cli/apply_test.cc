@@ -59,7 +59,11 @@ TEST(ReadYamlList, NamesTheLineOfWhatIsWrong) {
   EXPECT_THAT(ErrorOf("budgets:\n  - a: [1, ~]\n"), HasSubstr("empty element"));
   EXPECT_THAT(ErrorOf("budgets:\n  - {[1]: 2}\n"), HasSubstr("a key that is not a text"));
   EXPECT_THAT(ErrorOf("a: [\nb"), HasSubstr("line "));
-  EXPECT_THAT(ErrorOf("--- []\n--- []\n"), HasSubstr("got 2 documents"));
+  EXPECT_THAT(ErrorOf("--- []\n--- []\n"), HasSubstr("got several documents"));
+  EXPECT_THAT(ErrorOf(""), HasSubstr("got no document"));
+  // In these YAML::LoadAll finds documents until the memory is full.
+  EXPECT_THAT(ErrorOf(",reatws:\n-o   &r"), HasSubstr("got several documents"));
+  EXPECT_THAT(ErrorOf(",a:\n-b &c"), HasSubstr("got several documents"));
   EXPECT_THAT(ErrorOf(""), Not(IsEmpty()));
   EXPECT_THAT(ErrorOf("text"), HasSubstr("want a list"));
   EXPECT_THAT(ErrorOf(std::string("[{a: \"\xff\"}]")), Not(IsEmpty()));

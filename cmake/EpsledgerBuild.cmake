@@ -57,13 +57,14 @@ function(epsledger_executable name)
   target_link_libraries(${name} PRIVATE ${ARG_LINKS})
 endfunction()
 
-# epsledger_compile_lightly(NAME)
+# epsledger_compile_lightly(NAME [WHEN_CHECKED])
 # For what reads, prints and calls, and computes nothing itself: it takes longer to optimise than to run. With
-# sanitizers most of a build is their code's optimisation.
+# sanitizers half of a build is their code's optimisation. WHEN_CHECKED: only with sanitizers, because users wait for it.
 function(epsledger_compile_lightly name)
+  cmake_parse_arguments(ARG "WHEN_CHECKED" "" "" ${ARGN})
   if(EPSLEDGER_SANITIZE)
     target_compile_options(${name} PRIVATE -O0)
-  else()
+  elseif(NOT ARG_WHEN_CHECKED)
     target_compile_options(${name} PRIVATE -O1)
   endif()
 endfunction()

@@ -1,8 +1,8 @@
 #include "client/cli/apply/yaml_json.h"
 
 #include <cstddef>
-#include <sstream>
 #include <set>
+#include <sstream>
 #include <string_view>
 
 #include <yaml-cpp/eventhandler.h>
@@ -126,7 +126,7 @@ class IgnoredDocument final : public YAML::EventHandler {
   void OnMapEnd() override {}
 };
 
-// YAML::LoadAll finds documents without end in some texts, such as ",a:\n-b &c", so it is not asked.
+// YAML::LoadAll is not asked: in ",a:\n-b &c" and some other texts it finds documents without end.
 absl::StatusOr<YAML::Node> OnlyDocument(const std::string& text) {
   std::istringstream stream(text);
   YAML::Parser parser(stream);

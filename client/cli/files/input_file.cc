@@ -14,11 +14,17 @@ namespace epsledger::cli {
 namespace {
 
 constexpr size_t kPartBytes = 1 << 16;
+constexpr size_t kMostBytes = size_t{1} << 28;
 
 absl::Status CannotRead(const std::string& what, const std::string& path,
                         const std::string& reason) {
   return absl::InvalidArgumentError(
       absl::StrCat(what, ": got ", path, ", want a file that can be read: ", reason));
+}
+
+absl::Status TooLong(const std::string& what, const std::string& path) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(what, ": got more than 256 MiB from ", path, ", want less"));
 }
 
 }  // namespace
@@ -38,8 +44,10 @@ absl::StatusOr<std::string> ReadInputFile(const std::string& what, const std::st
     if (more < 0) error = errno;
     if (more <= 0) break;
     size += static_cast<size_t>(more);
+    if (size > kMostBytes) break;
   }
   close(descriptor);
+  if (size > kMostBytes) return TooLong(what, path);
   if (error != 0) return CannotRead(what, path, std::strerror(error));
   text.resize(size);
   return text;
@@ -54,7 +62,8 @@ absl::StatusOr<std::string> ReadInput(const std::string& what, const std::string
   do {
     in.read(part.data(), static_cast<std::streamsize>(part.size()));
     text.append(part, 0, static_cast<size_t>(in.gcount()));
-  } while (in.good());
+  } while (in.good() && text.size() <= kMostBytes);
+  if (text.size() > kMostBytes) return TooLong(what, path);
   if (in.bad()) return CannotRead(what, path, "standard input failed");
   return text;
 }

@@ -426,6 +426,13 @@ TEST_F(EpsctlTest, ADirectoryIsNoFile) {
   }
 }
 
+TEST_F(EpsctlTest, AFileWithoutEndIsNotReadToItsEnd) {
+  CreateBudgetAndSession();
+  const Outcome outcome = Run({"budget", "create", "b", "--file", "/dev/zero"});
+  EXPECT_EQ(outcome.code, ExitCode::kUsage);
+  EXPECT_THAT(outcome.err, HasSubstr("--file: got more than 256 MiB from /dev/zero, want less"));
+}
+
 TEST_F(EpsctlTest, ANounAloneShowsItsVerbs) {
   const Outcome budget = RunAsIs({"-o", "json", "budget"});
   EXPECT_EQ(budget.code, ExitCode::kUsage);

@@ -117,7 +117,7 @@ def _error_problem(case, name, upper, lower):
 
 
 def _gaussian_curve(mu, alpha):
-    return NORMAL.cdf(NORMAL.inv_cdf(1 - alpha) - mu) if 0 < alpha < 1 else 1 - alpha
+    return NORMAL.cdf(-NORMAL.inv_cdf(alpha) - mu) if 0 < alpha < 1 else 1 - alpha
 
 
 def _mu_problem(case, upper, answer):

@@ -11,6 +11,7 @@ _SOURCE = re.compile(r"^project\(epsledger VERSION (\S+)", re.MULTILINE)
 _NUMBER = r"(\d+\.\d+\.\d+)"
 # file -> what is before the version in it; each must be there
 PLACES = {
+    "client/java/pom.xml": [r"<artifactId>epsledger</artifactId>\n  <version>"],
     "client/python/pyproject.toml": [r'^version = "', r'"epsledger-accounting=='],
     "client/python/accounting/pyproject.toml": [r'^version = "'],
     "client/python/epsledger/__init__.py": [r'^__version__ = "'],

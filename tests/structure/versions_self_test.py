@@ -9,6 +9,7 @@ class Versions(Trees):
     GOOD = {
         "CMakeLists.txt": "project(epsledger VERSION 1.2.3 LANGUAGES CXX)\n",
         "CHANGELOG.md": "# Changelog\n\n## Unreleased\n\n## 1.2.3\n\n## 1.2.0\n",
+        "client/java/pom.xml": "  <artifactId>epsledger</artifactId>\n  <version>1.2.3</version>\n",
         "client/python/pyproject.toml": 'version = "1.2.3"\nfast = ["epsledger-accounting==1.2.3"]\n',
         "client/python/accounting/pyproject.toml": 'version = "1.2.3"\n',
         "client/python/epsledger/__init__.py": '__version__ = "1.2.3"\n',

@@ -183,12 +183,15 @@ class ScriptedServer(grpc.GenericRpcHandler):
 
     def _fail(self, fail, context):
         code = getattr(grpc.StatusCode, fail["code"])
+        if "details_bytes" in fail:
+            context.set_trailing_metadata((("grpc-status-details-bin", base64.b64decode(fail["details_bytes"])),))
         if fail.get("details"):
             status = {"code": code.value[0], "message": fail["message"]}
             message = self._messages.of("google.rpc.Status")(**status)
             for detail in fail["details"]:
-                message.details.add(type_url="type.googleapis.com/" + detail["type"],
-                                    value=self._messages.to_bytes(detail["type"], detail["value"]))
+                value = (base64.b64decode(detail["bytes"]) if "bytes" in detail
+                         else self._messages.to_bytes(detail["type"], detail["value"]))
+                message.details.add(type_url="type.googleapis.com/" + detail["type"], value=value)
             context.set_trailing_metadata((("grpc-status-details-bin", message.SerializeToString()),))
         context.abort(code, fail["message"])
 

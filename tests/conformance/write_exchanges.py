@@ -67,6 +67,12 @@ def fails(code, call="Charge", message=None, details=(), **more):
     return {"call": call, "fail": fail, **more}
 
 
+def with_details(code, details):
+    entry = fails(code)
+    entry["fail"].update(details)
+    return entry
+
+
 def refuses(reason, call="Charge", name="$charge", **changed):
     """As the server does: a status, with ErrorInfo and the refused charge."""
     charge = {"name": name, "event": "$event", "count": "$count", "decision": "REFUSED", **entry(2),
@@ -216,6 +222,15 @@ def add_refusals(to):
            charge([refuses("BUDGET_EXHAUSTED", decision=None)], ERROR, code="FAILED_PRECONDITION"))
     to.add("charge.refused.without_refusal", "6 7", "The same without a reason.",
            charge([refuses("BUDGET_EXHAUSTED", refusal=None)], ERROR, code="FAILED_PRECONDITION"))
+    garbage = base64.b64encode(b"\xff" * 4).decode()
+    unreadable = {"details": [{"type": kind, "bytes": garbage} for kind in ("epsledger.v1.Charge", "google.rpc.RetryInfo")]}
+    for what, details in (("one_detail", unreadable), ("all_details", {"details_bytes": garbage})):
+        to.add("charge.unreadable.%s" % what, "6 7", "What cannot be read is no detail: the status alone says that "
+               "nothing was charged.", charge([with_details("FAILED_PRECONDITION", details)], ERROR,
+                                              code="FAILED_PRECONDITION", says=said("FAILED_PRECONDITION")),
+               charge([accepts(2)], permit(2)))
+        to.add("charge.unreadable.%s.asked_again" % what, "2 4", "Nor does it keep the client from asking again.",
+               charge([with_details("UNAVAILABLE", details), accepts(2)], permit(2)))
     to.add("charge.accepted_in_an_error", "3", "A status that is not OK never gives a permit.",
            charge([refuses("BUDGET_EXHAUSTED", decision="ACCEPTED")], ERROR, code="FAILED_PRECONDITION"))
     to.add("charge.fenced_for_ever", "8", "The older attempt is refused each time; the newer one is served.",

@@ -145,6 +145,8 @@ class _Messages:
         descriptors: Any = importlib.import_module("google.protobuf.descriptor_pb2")
         self._factory: Any = importlib.import_module("google.protobuf.message_factory")
         self._json: Any = importlib.import_module("google.protobuf.json_format")
+        decode_error: Any = importlib.import_module("google.protobuf.message").DecodeError
+        self._unreadable = (decode_error, self._json.Error, ValueError)
         files = descriptors.FileDescriptorSet.FromString(
             pathlib.Path(__file__).with_name("descriptor_set.binpb").read_bytes())
         self._pool = pools.DescriptorPool()
@@ -180,16 +182,19 @@ class _Messages:
         return json
 
     def read_details(self, status_bytes: bytes) -> List[Tuple[str, Json]]:
-        """Returns the details of a google.rpc.Status whose types are in the descriptor set."""
-        status = self._class(self._pool.FindMessageTypeByName("google.rpc.Status")).FromString(status_bytes)
+        """Returns the details of a google.rpc.Status whose types are in the descriptor set. What cannot be read is none."""
+        try:
+            status = self._class(self._pool.FindMessageTypeByName("google.rpc.Status")).FromString(status_bytes)
+        except self._unreadable:
+            return []
         details = []
         for detail in status.details:
             name = detail.type_url.rsplit("/", 1)[-1]
             try:
                 kind = self._pool.FindMessageTypeByName(name)
-            except KeyError:
+                details.append((name, self.to_json(self._class(kind).FromString(detail.value))))
+            except (KeyError, *self._unreadable):
                 continue
-            details.append((name, self.to_json(self._class(kind).FromString(detail.value))))
         return details
 
     def _descriptor(self, method: str) -> Any:

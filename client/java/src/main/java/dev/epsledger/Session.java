@@ -140,7 +140,13 @@ public final class Session {
 
   /** Sends a request, always with its one key, until the outcome is definite or the tries are used up. */
   private Permit permitOf(ChargeRequest request, LedgerHead sent) {
-    Tries<Charge> tries = connection.tries(Methods.CHARGE, request);
+    Tries<Charge> tries;
+    try {
+      tries = connection.tries(Methods.CHARGE, request);
+    } catch (Error failed) { // no memory, ...: a try may have committed
+      remember(request);
+      throw failed;
+    }
     Optional<EpsledgerException> failed = failureOf(request, tries, sent);
     if (failed.isEmpty()) {
       return new Permit(tries.answer().getName(), tries.answer().getSequence(), request.getCount());

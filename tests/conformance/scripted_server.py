@@ -16,6 +16,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, json_format, messag
 
 DESCRIPTORS = pathlib.Path(__file__).parents[2] / "client" / "python" / "epsledger" / "descriptor_set.binpb"
 CHARGING = ("Charge", "AcquireLease")
+GARBAGE = b"\xff\xff\xff\xff"  # no message
 KEYS = {"Charge": "chargeId", "AcquireLease": "leaseId"}
 
 
@@ -170,22 +171,29 @@ class ScriptedServer(grpc.GenericRpcHandler):
             self._relay.cut()
             return
         if "fail" in entry:
-            self._fail(filled(entry["fail"], request), context)
+            self._fail(filled(entry["fail"], request), context, GARBAGE if fault == "garbage" else None)
         if fault == "no message":
             return
         if fault == "garbage":
-            yield b"\xff\xff\xff\xff"
+            yield GARBAGE
             return
-        answer = self._messages.to_bytes(gives, filled(entry["reply"], request))
+        reply = filled(entry["reply"], request)
+        if fault == "large":  # most libraries read 4 MiB
+            reply["eventDescription"] = "x" * (5 << 20)
+        answer = self._messages.to_bytes(gives, reply)
         yield answer
         if fault == "twice":
             yield answer
+        if "then" in entry:
+            self._fail(entry["then"], context)
 
-    def _fail(self, fail, context):
+    def _fail(self, fail, context, details=None):
         code = getattr(grpc.StatusCode, fail["code"])
-        if "details_bytes" in fail:
-            context.set_trailing_metadata((("grpc-status-details-bin", base64.b64decode(fail["details_bytes"])),))
-        if fail.get("details"):
+        if details is None and "details_bytes" in fail:
+            details = base64.b64decode(fail["details_bytes"])
+        if details is not None:
+            context.set_trailing_metadata((("grpc-status-details-bin", details),))
+        elif fail.get("details"):
             status = {"code": code.value[0], "message": fail["message"]}
             message = self._messages.of("google.rpc.Status")(**status)
             for detail in fail["details"]:

@@ -264,6 +264,15 @@ def add_answers(to):
     to.add("charge.answer.garbage", "5", "What is no message says nothing.",
            charge([{"call": "Charge", "fault": "garbage"}] + [
                {"call": "Charge", "fault": "garbage", "times": "any"}], UNKNOWN))
+    to.add("charge.answer.large", "3 6", "More than a client reads may have been committed, whatever code its library "
+           "then gives: asked again, or not.",
+           charge([{**accepts(2), "fault": "large"}, {**accepts(2), "times": "any"}], {"is": ["permit", "unknown"]}))
+    for code, more, verdict in (("UNAVAILABLE", [accepts(2)], permit(2)), ("INTERNAL", [], UNKNOWN)):
+        to.add("charge.answer.then_%s" % code, "3", "A status that is not OK ends an acceptance that was sent before it.",
+               charge([{**accepts(2), "then": fails(code)["fail"]}] + more, verdict))
+    to.add("charge.answer.unreadable_details", "6 7", "What cannot be read is no detail: the status alone counts.",
+           charge([fails("FAILED_PRECONDITION", fault="garbage")], ERROR, code="FAILED_PRECONDITION",
+                  says=said("FAILED_PRECONDITION")))
     for name, event in EVENTS.items():
         to.add("charge.event.%s" % name, "3", "Exact numbers go there and come back.",
                charge([accepts(2)], permit(2, "2"), event=event, count="2"))

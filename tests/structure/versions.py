@@ -15,6 +15,8 @@ PLACES = {
     "client/python/pyproject.toml": [r'^version = "', r'"epsledger-accounting=='],
     "client/python/accounting/pyproject.toml": [r'^version = "'],
     "client/python/epsledger/__init__.py": [r'^__version__ = "'],
+    "client/rust/Cargo.toml": [r'^version = "'],
+    "client/rust/Cargo.lock": [r'^name = "epsledger"\nversion = "'],
     "docker/Dockerfile": [r"epsledger/\w+:", r'image\.version="'],
     "docker/helm/Chart.yaml": [r"^version: ", r'^appVersion: "'],
     "docker/compose.yaml": [r"image: epsledger/\w+:"],

@@ -13,6 +13,8 @@ class Versions(Trees):
         "client/python/pyproject.toml": 'version = "1.2.3"\nfast = ["epsledger-accounting==1.2.3"]\n',
         "client/python/accounting/pyproject.toml": 'version = "1.2.3"\n',
         "client/python/epsledger/__init__.py": '__version__ = "1.2.3"\n',
+        "client/rust/Cargo.toml": 'version = "1.2.3"\n',
+        "client/rust/Cargo.lock": 'name = "epsledger"\nversion = "1.2.3"\n',
         "docker/Dockerfile": '# epsledger/server:1.2.3\nLABEL org.opencontainers.image.version="1.2.3"\n',
         "docker/compose.yaml": "image: epsledger/server:1.2.3\n",
         "docker/helm/Chart.yaml": 'version: 1.2.3\nappVersion: "1.2.3"\n',

@@ -54,7 +54,7 @@ pub(crate) fn is_local(address: &str) -> bool {
         return true;
     }
     match host_and_port(address) {
-        Some((host, false)) if host == "localhost" => true,
+        Some(("localhost", false)) => true,
         Some((host, in_brackets)) => {
             host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback() && ip.is_ipv6() == in_brackets)
         }

@@ -300,7 +300,7 @@ mod tests {
     }
 
     fn event() -> MechanismEvent {
-        let gaussian = v1::Gaussian { noise_multiplier: Some(1.0), ..v1::Gaussian::default() };
+        let gaussian = v1::Gaussian { noise_multiplier: Some(1.0) };
         MechanismEvent { kind: Some(v1::mechanism_event::Kind::Gaussian(gaussian)) }
     }
 

@@ -36,6 +36,8 @@ constexpr int64_t kMaxPairPoints = int64_t{1} << 15;
 constexpr size_t kLargestReferenceTransform = size_t{1} << 17;
 constexpr double kWorthRefining = 1.003;
 constexpr int64_t kMaxUnits = int64_t{1} << 40;
+// A search for the least epsilon ends here.
+constexpr double kSmallestEpsilon = 1e-10;
 // The limit of transformed points in the search for the units of a cap: some 5 s of work; an
 // ordinary reference takes a tenth.
 constexpr int64_t kMostPoints = int64_t{1} << 26;
@@ -66,6 +68,23 @@ class TiltedDelta {
   }
 
   double Upper(int64_t uses, double epsilon) const { return Upper(LawOf(uses), epsilon); }
+
+  // Returns an epsilon a little above the least one in [0, high] with Upper(uses, epsilon) <= delta
+  // under any of the tilts; `high` itself where none is found. A tilt that is best at `high` may
+  // reach no further down.
+  double LeastEpsilon(int64_t uses, double delta, double high) {
+    for (const double tilt : {0.0, 2.0, 5.0, SaddleOf(static_cast<double>(uses), high)}) {
+      Tilt(tilt);
+      const Law law = LawOf(uses);
+      if (!(Upper(law, 0.999 * high) <= delta)) continue;
+      double low = 0;
+      while (high - low > 1e-5 * high && high > kSmallestEpsilon) {
+        const double middle = 0.5 * (low + high);
+        (Upper(law, middle) <= delta ? high : low) = middle;
+      }
+    }
+    return high;
+  }
 
   // The tilted law of the sum of `uses` losses, which gives bounds at any epsilon.
   struct Law {
@@ -244,17 +263,19 @@ size_t TransformFor(const std::array<Direction, 2>& directions, double interval,
 // Upper bounds on the privacy loss of a number of units, in both orders.
 class SpendOfUnits {
  public:
-  // Bounds are tightest near `aimed` units, and hold for any number.
   SpendOfUnits(const LossPair& pair, double epsilon, double delta, int64_t aimed)
       : directions_(DirectionsOf(pair)),
         transform_(TransformFor(directions_, pair.interval, epsilon, delta, 2 * aimed)),
         orders_{TiltedDelta(directions_[0], InfinityMassOfP(pair), pair.interval, transform_),
                 TiltedDelta(directions_[1], InfinityMassOfQ(pair), pair.interval, transform_)},
-        epsilon_(epsilon) {
-    for (TiltedDelta& order : orders_) order.Aim(aimed, epsilon);
-  }
+        epsilon_(epsilon) {}
   SpendOfUnits(const SpendOfUnits&) = delete;
   SpendOfUnits& operator=(const SpendOfUnits&) = delete;
+
+  // Bounds are tightest near `aimed` units, and hold for any number.
+  void Aim(int64_t aimed) {
+    for (TiltedDelta& order : orders_) order.Aim(aimed, epsilon_);
+  }
 
   // R_units(e^epsilon) <= delta.
   bool IsWithin(int64_t units, double delta) const {
@@ -264,16 +285,9 @@ class SpendOfUnits {
 
   // Returns an epsilon a little above the least one in [0, high] with R_units(e^epsilon) <= delta;
   // `high` itself where none is found.
-  double LeastEpsilon(int64_t units, double delta, double high) const {
-    const std::array<TiltedDelta::Law, 2> laws = {orders_[0].LawOf(units), orders_[1].LawOf(units)};
-    double low = 0;
-    while (high - low > 1e-5 * high) {
-      const double middle = 0.5 * (low + high);
-      const bool is_within =
-          orders_[0].Upper(laws[0], middle) <= delta && orders_[1].Upper(laws[1], middle) <= delta;
-      (is_within ? high : low) = middle;
-    }
-    return high;
+  double LeastEpsilon(int64_t units, double delta, double high) {
+    return std::max(orders_[0].LeastEpsilon(units, delta, high),
+                    orders_[1].LeastEpsilon(units, delta, high));
   }
 
  private:
@@ -297,7 +311,8 @@ Room UnitsWithin(const LossPair& pair, double epsilon, double delta, double slac
   int64_t next = near;
   for (int round = 0; round < 30 && *points_left > 0 && !abandoned(); ++round) {
     const int64_t aimed = std::max<int64_t>(1, next);
-    const SpendOfUnits spend(pair, epsilon, delta, aimed);
+    SpendOfUnits spend(pair, epsilon, delta, aimed);
+    spend.Aim(aimed);
     room.transform = spend.transform();
     *points_left -= 8 * static_cast<int64_t>(room.transform);  // the work of aiming
     next = LargestThat(
@@ -347,7 +362,8 @@ bool Fits(const Reference& reference, double epsilon, double delta, size_t most_
   constexpr double kShares[] = {1.0, 0.97, 1.03, 0.9, 1.1, 0.7, 1.5};
   for (size_t i = 0; i < std::min(most_aims, std::size(kShares)); ++i) {
     const auto aimed = static_cast<int64_t>(kShares[i] * static_cast<double>(reference.units));
-    const SpendOfUnits spend(reference.pair, epsilon, delta, std::max<int64_t>(1, aimed));
+    SpendOfUnits spend(reference.pair, epsilon, delta, std::max<int64_t>(1, aimed));
+    spend.Aim(std::max<int64_t>(1, aimed));
     if (spend.IsWithin(reference.units, room)) return true;
   }
   return false;
@@ -498,13 +514,21 @@ double EpsilonOfUnits(const Reference& reference, double delta) {
   if (!(room > 0)) return std::numeric_limits<double>::infinity();
   const double near = EpsilonNear(reference.pair, reference.units, room);
   const double high = std::min(kLargestEpsilonOfUnits, std::isfinite(near) ? near : 100.0);
-  double epsilon = SpendOfUnits(reference.pair, high, delta, reference.units)
-                       .LeastEpsilon(reference.units, room, high);
+  // The saddle point is that of `high`, so it is aimed again if the least epsilon is far below.
+  std::vector<double> found = {high};
+  do {
+    found.push_back(SpendOfUnits(reference.pair, found.back(), delta, reference.units)
+                        .LeastEpsilon(reference.units, room, found.back()));
+  } while (found.size() < 6 && found.back() > kSmallestEpsilon &&
+           found.back() < 0.7 * found[found.size() - 2]);
   // The search does not affect validity: its result is proved separately.
-  for (const double more : {1e-4, 1e-2, 0.0}) {
-    if (Fits(reference, epsilon, delta, 3)) return epsilon;
-    if (epsilon == kLargestEpsilonOfUnits) break;
-    epsilon = std::min(kLargestEpsilonOfUnits, epsilon * (1 + more) + 1e-9);
+  for (size_t i = found.size() - 1; i > 0; --i) {
+    double epsilon = found[i];
+    for (const double more : {1e-4, 1e-2, 0.0}) {
+      if (Fits(reference, epsilon, delta, 3)) return epsilon;
+      if (epsilon == kLargestEpsilonOfUnits) break;
+      epsilon = std::min(kLargestEpsilonOfUnits, epsilon * (1 + more) + 1e-9);
+    }
   }
   return std::numeric_limits<double>::infinity();
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 #include <random>
 #include <utility>
 #include <vector>
@@ -100,6 +101,26 @@ TEST(WithCap, KeepsThePairAndTheSlackOfAUnit) {
   EXPECT_NEAR(large.slack / static_cast<double>(large.units),
               small.slack / static_cast<double>(small.units), 1e-12 * small.slack);
   EXPECT_EQ(WithCap(small, 1e-4, 1e-5).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+// As tight far from the smallest delta as near it, also where the truth is 0.
+TEST(EpsilonOfUnits, IsCloseToTheTruthAtEveryDelta) {
+  const MechanismEvent event = Sampled(.01, 1.1);
+  constexpr double kDeltas[] = {1e-6, 1e-4, 1e-3, 1e-2, 1e-1};
+  double of_fewer_units[std::size(kDeltas)] = {};
+  for (const int64_t units : {10, 100}) {
+    const absl::StatusOr<Reference> reference =
+        MakeReferenceOfUnits(event, kNeighbors, units, kDeltas[0], [] { return false; });
+    ASSERT_TRUE(reference.ok()) << reference.status();
+    for (size_t i = 0; i < std::size(kDeltas); ++i) {
+      const double epsilon = EpsilonOfUnits(*reference, kDeltas[i]);
+      const double truth = EpsilonByPld(event, units, kDeltas[i]);
+      EXPECT_GE(epsilon, truth) << units << " " << kDeltas[i];
+      EXPECT_LE(epsilon, 1.01 * truth + 1e-4) << units << " " << kDeltas[i];
+      EXPECT_GE(epsilon, of_fewer_units[i]) << units << " " << kDeltas[i];
+      of_fewer_units[i] = epsilon;
+    }
+  }
 }
 
 class ResiduePricerTest : public testing::Test {

@@ -60,9 +60,7 @@ absl::StatusOr<ApproximateDpParameters> ReplacedSampleOf(const MechanismEvent& i
                                                          const Setting& setting,
                                                          Accountant asked_by) {
   ASSIGN_OR_RETURN(ApproximateDpParameters replaced, SumOf(inner, setting, asked_by));
-  const std::vector<Use> uses = Flatten(inner);
-  const bool added = std::all_of(uses.begin(), uses.end(),
-                                 [](const Use& use) { return IsAddedNoise(*use.event); });
+  const bool added = IsMadeOfAddedNoise(inner);
   if (added && setting.relation == NeighboringRelation::kReplaceSpecial) {
     return SampledOf(inner, q, setting, asked_by);
   }

@@ -15,8 +15,9 @@ bool IsAddedNoise(const MechanismEvent& event);
 // treeAggregation and matrixMechanism.
 bool HasKnownContribution(const MechanismEvent& event);
 
-// True if the event consists only of such releases, Poisson-sampled or not: its cost is then known
-// under add-or-remove-one and under replace-one.
+// True if the event consists only of releases with added noise, Poisson-sampled or not: its cost is
+// then known under add-or-remove-one and under replace-one, and its output without a record has the
+// law of its output with "nothing" in the record's place.
 bool IsMadeOfAddedNoise(const MechanismEvent& event);
 
 }  // namespace epsledger::accounting

@@ -213,8 +213,7 @@ absl::StatusOr<DirectedProfiles> PoissonSampledOf(const MechanismEvent& event,
     return Symmetric(std::make_shared<ReplaceSampledProfile>(alone->remove, replace->remove, q));
   }
   const bool may_tell = setting.relation == NeighboringRelation::kReplaceSpecial &&
-                        !std::all_of(inner.begin(), inner.end(),
-                                     [](const Use& use) { return IsAddedNoise(*use.event); });
+                        !IsMadeOfAddedNoise(*sampled.event);
   if (group_size != 1) {
     if (!AllGaussian(inner) || group_size > kMaxSampledGroup || !(mu->lower > 0) ||
         !(mu->upper < 1e6)) {
@@ -227,8 +226,13 @@ absl::StatusOr<DirectedProfiles> PoissonSampledOf(const MechanismEvent& event,
   absl::StatusOr<DirectedProfiles> profiles = inside(setting);
   if (!profiles.ok()) return profiles;
   if (may_tell) {
-    return DirectedProfiles{std::make_shared<RevealedSampleProfile>(profiles->remove, q),
-                            std::make_shared<RevealedSampleProfile>(profiles->add, q)};
+    // A tree and a matrix mechanism are known: most likely they do not tell.
+    const bool attained = std::none_of(inner.begin(), inner.end(), [](const Use& use) {
+      return HasKnownContribution(*use.event);
+    });
+    return DirectedProfiles{
+        std::make_shared<RevealedSampleProfile>(profiles->remove, q, attained),
+        std::make_shared<RevealedSampleProfile>(profiles->add, q, attained)};
   }
   return PoissonSampledProfiles(*profiles, q);
 }

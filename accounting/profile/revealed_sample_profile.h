@@ -15,8 +15,9 @@ namespace epsledger::accounting {
 // by the convexity of (x - e^epsilon y)_+ in the pair (x, y), with equality for such an R. So delta
 // shrinks and epsilon does not: sampling does not amplify a mechanism of which only the privacy
 // guarantee is known. Where the output without a record equals that with "nothing" in its place, as
-// for noise that is added to a sum, R is Q, and PoissonSampledProfiles has the smaller profile.
-// Under replace-special exact where the inner profile is: the inner mechanism that also outputs
+// for noise that is added to a sum and for Poisson samples of such releases, R is Q, and
+// PoissonSampledProfiles has the smaller profile.
+// Under replace-special exact where the inner profile is and only a guarantee is known: the inner mechanism that also outputs
 // "drawn" or "not drawn" attains it. Under replace-one an upper bound alone: of a mechanism that is
 // known, the output without the record is too.
 // Error: that of the inner profile and a few ulp. Cost: that of the inner profile.

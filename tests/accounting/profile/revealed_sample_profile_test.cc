@@ -129,6 +129,49 @@ TEST(ReplaceSpecial, NoBlackBoxIsAmplified) {
   }
 }
 
+// A Poisson sample of a Poisson sample of added noise is one of the product of the probabilities:
+// also its output without the record is that with "nothing" in its place. A lower bound was above
+// the truth here.
+TEST(ReplaceSpecial, ASampleOfASampleOfAddedNoiseIsOneSample) {
+  for (const MechanismEvent& noise :
+       {MechanismEvent(Laplace{1}), MechanismEvent(Gaussian{1}),
+        MechanismEvent(DiscreteGaussian{.sigma = 0.775, .sensitivity = 2})}) {
+    for (const Accountant accountant : {Accountant::kPld, Accountant::kTradeOff}) {
+      for (const double epsilon : {0.5, 2.0, 5.9}) {
+        Question question;
+        question.accountant = accountant;
+        question.relation = NeighboringRelation::kReplaceSpecial;
+        question.query = DeltaAtEpsilon{epsilon};
+        question.events = {{Sampled(0.5, Sampled(0.25, noise)), 1}};
+        const absl::StatusOr<Guarantee> twice = Answer(question);
+        question.events = {{Sampled(0.125, noise), 1}};
+        const absl::StatusOr<Guarantee> once = Answer(question);
+        ASSERT_TRUE(twice.ok() && once.ok()) << twice.status() << once.status();
+        EXPECT_LE(*twice->lower, *once->upper) << Describe(noise) << " " << epsilon;
+        EXPECT_GE(*twice->upper, *once->lower) << Describe(noise) << " " << epsilon;
+        EXPECT_LE(*twice->upper, 1.001 * *once->upper) << Describe(noise) << " " << epsilon;
+      }
+    }
+  }
+  EXPECT_LE(UpperEpsilon(Accountant::kBasic, {{Sampled(0.5, Sampled(0.25, Laplace{1})), 1}}, 0),
+            std::log1p(0.125 * std::expm1(1.0)) * (1 + 1e-12));
+}
+
+// What a tree releases without the record is not said, but it need not tell: no lower bound rests
+// on it.
+TEST(ReplaceSpecial, ATreeOnASampleHasNoLowerBoundAboveThatOfAnAbsentRecord) {
+  Question question;
+  question.accountant = Accountant::kPld;
+  question.events = {{Sampled(0.1, TreeAggregation{.noise_multiplier = 2, .step_count = 8}), 1}};
+  question.query = DeltaAtEpsilon{1};
+  const absl::StatusOr<Guarantee> absent = Answer(question);
+  question.relation = NeighboringRelation::kReplaceSpecial;
+  const absl::StatusOr<Guarantee> zeroed = Answer(question);
+  ASSERT_TRUE(absent.ok() && zeroed.ok());
+  EXPECT_LE(zeroed->lower.value_or(0), *absent->upper);
+  EXPECT_GE(*zeroed->upper, *absent->upper);
+}
+
 TEST(ReplaceSpecial, ABlackBoxThatTellsIsAnsweredTightly) {
   const double exact = std::log(std::exp(1.0) - 1e-6 / 0.1 * (1 + std::exp(1.0)));
   EXPECT_NEAR(exact, 0.9999863, 1e-7);

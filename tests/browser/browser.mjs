@@ -1,6 +1,7 @@
 // One browser for all tests; every page is watched for errors.
 
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 
 const ARGUMENTS = [
@@ -31,12 +32,29 @@ export async function closeBrowser() {
   if (browser !== undefined) await (await browser).close();
 }
 
+/** A build of the dashboard to look at in place of the one in the server: its folder dist. */
+const dashboard = process.env.EPSLEDGER_DASHBOARD;
+
+/** Answers "/" and "/assets/*" from the folder, under the policy that the server sends. */
+async function serveDashboard(context) {
+  if (dashboard === undefined) return;
+  await context.route(/^https?:\/\/[^/]+\/($|assets\/)/, async (route) => {
+    const { origin, pathname } = new URL(route.request().url());
+    const page = await context.request.get(`${origin}/`);
+    await route.fulfill({
+      path: join(dashboard, pathname === '/' ? 'index.html' : pathname),
+      headers: { 'content-security-policy': page.headers()['content-security-policy'] ?? '' },
+    });
+  });
+}
+
 /**
  * A page in a context of its own. `page.problems` gathers what the console calls an error and what the
  * policy of the page forbids.
  */
 export async function newPage({ theme = 'light', viewport = DESK } = {}) {
   const context = await (await launched()).newContext({ colorScheme: theme, viewport });
+  await serveDashboard(context);
   await context.addInitScript(() => {
     addEventListener('securitypolicyviolation', (event) => {
       console.error(`policy violated: ${event.violatedDirective} ${event.blockedURI}`);

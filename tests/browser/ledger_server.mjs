@@ -152,7 +152,7 @@ export function steps(count) {
 const RELATION = ['--relation', 'add-or-remove-one'];
 
 /** Budgets of several kinds, sessions of both modes, refusals, leases, what is not proven, an audit. */
-async function fill(server) {
+export async function fill(server) {
   const run = (...args) => server.epsctl(...args);
   const unit = [...RELATION, '--privacy-unit', 'person'];
   await run('budget', 'create', 'people', '--epsilon', '3', '--delta', '1e-5', ...unit, '--alert-at', '0.8');

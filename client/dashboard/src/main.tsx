@@ -5,6 +5,7 @@ import './design/base.css';
 import './design/layout.css';
 import './design/parts.css';
 import './design/table.css';
+import './design/print.css';
 
 const place = document.getElementById('app');
 if (place !== null) render(<App />, place);

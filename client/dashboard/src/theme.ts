@@ -20,10 +20,19 @@ function kept(): ThemeChoice {
   }
 }
 
+// Paper is white.
+const paper = matchMedia('print');
+const isPrinted = signal(paper.matches);
+paper.addEventListener('change', () => {
+  isPrinted.value = paper.matches;
+});
+
 export const themeChoice = signal<ThemeChoice>(kept());
-const theme = computed(() =>
-  themeChoice.value === 'system' ? (systemIsDark.value ? 'dark' : 'light') : themeChoice.value,
-);
+const theme = computed(() => {
+  if (isPrinted.value) return 'light';
+  if (themeChoice.value !== 'system') return themeChoice.value;
+  return systemIsDark.value ? 'dark' : 'light';
+});
 
 effect(() => {
   document.documentElement.dataset['theme'] = theme.value;

@@ -17,9 +17,12 @@ export function Answer<T>({ read, what, children }: AnswerProps<T>) {
   if (value === undefined) {
     if (error !== undefined) return <Problem error={error} what={capital(what)} />;
     return loading ? (
-      <p class="muted" role="status">
-        Loading {what} …
-      </p>
+      <div class="loading" role="status">
+        <p class="muted small">Loading {what} …</p>
+        <span class="loading-line" />
+        <span class="loading-line" />
+        <span class="loading-line" />
+      </div>
     ) : null;
   }
   return (

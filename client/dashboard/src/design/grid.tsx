@@ -1,9 +1,10 @@
 import { toChildArray, type ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { Choice } from './choice';
 
 // On a narrow screen each row is a card, and more rows than these are shown on request.
 const MOST_CARDS = 20;
-const NARROW = '(max-width: 48rem)';
+const NARROW = 'screen and (max-width: 48rem)';
 
 function useIsNarrow(): boolean {
   const [isNarrow, setIsNarrow] = useState(() => matchMedia(NARROW).matches);
@@ -41,9 +42,11 @@ interface GridProps {
 export function Grid({ label, heads, narrow, sort, children }: GridProps) {
   const [showsAll, setShowsAll] = useState(false);
   const rows = toChildArray(children);
-  const isCut = useIsNarrow() && narrow !== true && !showsAll && rows.length > MOST_CARDS;
+  const isCards = useIsNarrow() && narrow !== true;
+  const isCut = isCards && !showsAll && rows.length > MOST_CARDS;
   return (
     <div class="table-box" role="region" aria-label={`${label} (table)`} tabIndex={0}>
+      {isCards && sort !== undefined && rows.length > 1 && <CardSort sort={sort} />}
       <table class={narrow === true ? 'grid' : 'grid as-cards'}>
         <thead>
           <tr>
@@ -57,6 +60,25 @@ export function Grid({ label, heads, narrow, sort, children }: GridProps) {
       {isCut && (
         <button type="button" class="more-rows" onClick={() => setShowsAll(true)}>
           Show all {rows.length} rows
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** Cards have no heads: a choice sorts them. */
+function CardSort({ sort }: { sort: GridSort }) {
+  return (
+    <div class="card-sort">
+      <Choice label="Sort by" value={sort.by} onChoose={(column) => sort.choose(column)}>
+        {[
+          ...(sort.by === '' ? [['', 'the usual order']] : []),
+          ...sort.columns.map((column) => [column, column]),
+        ]}
+      </Choice>
+      {sort.by !== '' && (
+        <button type="button" onClick={() => sort.choose(sort.by)}>
+          {sort.isDescending ? 'Largest first ↓' : 'Smallest first ↑'}
         </button>
       )}
     </div>
@@ -90,8 +112,10 @@ function Head({ head, sort }: { head: string; sort: GridSort | undefined }) {
       aria-sort={isBy ? (sort.isDescending ? 'descending' : 'ascending') : 'none'}
     >
       <button type="button" class="sorts" onClick={() => sort.choose(column)}>
-        {lines}
-        <span aria-hidden="true">{isBy ? (sort.isDescending ? ' ↓' : ' ↑') : ''}</span>
+        <span>{lines}</span>
+        <span class="sort-mark" aria-hidden="true">
+          {isBy ? (sort.isDescending ? '↓' : '↑') : '↕'}
+        </span>
       </button>
     </th>
   );

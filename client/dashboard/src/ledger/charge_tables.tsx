@@ -39,7 +39,7 @@ export function ChargesTable({ charges }: { charges: readonly Charge[] }) {
             {idOf(charge.name)}
             <span class="under">attempt {ownerOf(charge).attempt}</span>
           </th>
-          <td data-label="Decision">
+          <td data-label="Decision" class="short">
             {charge.decision === 'ACCEPTED' ? (
               <Badge tone="good" icon="check">
                 accepted
@@ -57,7 +57,7 @@ export function ChargesTable({ charges }: { charges: readonly Charge[] }) {
           <td data-label="Entry" class="number">
             {count(charge.sequence)}
           </td>
-          <td data-label="When">
+          <td data-label="When" class="short">
             <Ago time={charge.createTime} />
           </td>
         </tr>
@@ -146,7 +146,7 @@ function RefusalRow({ group, ofOneSession }: { group: RefusalGroup; ofOneSession
           <span class="under">As of then: others may have spent since.</span>
         )}
       </td>
-      <td data-label="When">
+      <td data-label="When" class="short">
         <Ago time={charge.createTime} />
       </td>
     </tr>

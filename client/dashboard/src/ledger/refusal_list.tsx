@@ -1,4 +1,5 @@
 import type { Charge } from '../api/messages';
+import { Choice } from '../design/choice';
 import { count, counted } from '../format/numbers';
 import { reasonWords } from '../format/refusals';
 import { query, setQuery } from '../router';
@@ -28,21 +29,15 @@ export function RefusalList({ charges }: { charges: readonly Charge[] }) {
             onInput={(event) => set('find', event.currentTarget.value)}
           />
         </label>
-        <label class="field-inline">
-          Why
-          <select
-            aria-label="Why"
-            value={reason}
-            onChange={(event) => set('reason', event.currentTarget.value)}
-          >
-            <option value="">any reason</option>
-            {reasonsOf(charges).map((one) => (
-              <option key={one.reason} value={one.reason}>
-                {reasonWords(one.reason)} ({count(one.count)})
-              </option>
-            ))}
-          </select>
-        </label>
+        <Choice label="Why" value={reason} onChoose={(value) => set('reason', value)}>
+          {[
+            ['', 'any reason'],
+            ...reasonsOf(charges).map((one) => [
+              one.reason,
+              `${reasonWords(one.reason)} (${count(one.count)})`,
+            ]),
+          ]}
+        </Choice>
         <label class="field-inline">
           <input
             type="checkbox"

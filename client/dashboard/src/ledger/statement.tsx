@@ -61,6 +61,9 @@ export function StatementCard({ name }: { name: string }) {
             {save('html', 'text/html', statement.html ?? '')}
           </>
         )}
+        <button type="button" onClick={() => print()}>
+          Print this page
+        </button>
       </div>
       {error !== undefined && <Problem error={error} what="The statement" />}
       {statement !== undefined && (
@@ -83,6 +86,10 @@ export function StatementCard({ name }: { name: string }) {
           </details>
         </>
       )}
+      <div class="paper-only sign-off">
+        <span>Place and date</span>
+        <span>Name and signature</span>
+      </div>
     </Card>
   );
 }

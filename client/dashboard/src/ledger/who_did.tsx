@@ -87,7 +87,7 @@ function People({ entries }: { entries: readonly ReadEntry[] }) {
           <td data-label="Changed" class="number">
             {count(reads.length - of(reads, 'charge') - of(reads, 'refusal'))}
           </td>
-          <td data-label="Last">
+          <td data-label="Last" class="short">
             <Ago time={reads[0]?.entry.time} />
           </td>
         </tr>

@@ -3,6 +3,7 @@ import type { ApiError } from '../api/client';
 import { idOf } from '../api/resource_names';
 import { Answer } from '../design/answer';
 import { Card } from '../design/card';
+import { Choice } from '../design/choice';
 import { Problem } from '../design/notice';
 import { count, counted } from '../format/numbers';
 import { EntriesTable, readEntries, type ReadEntry } from '../ledger/entries_table';
@@ -160,28 +161,5 @@ function Fields({ filter, names, onJump }: FieldsProps) {
         </span>
       )}
     </div>
-  );
-}
-
-interface ChoiceProps {
-  label: string;
-  value: string;
-  onChoose: (value: string) => void;
-  /** Values and their names. */
-  children: readonly (readonly string[])[];
-}
-
-function Choice({ label, value, onChoose, children }: ChoiceProps) {
-  return (
-    <label class="field-inline">
-      {label}
-      <select aria-label={label} value={value} onChange={(event) => onChoose(event.currentTarget.value)}>
-        {children.map(([key, name]) => (
-          <option key={key} value={key}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }

@@ -189,7 +189,7 @@ function Denials() {
                   <td data-label="Times" class="number">
                     {count(denial.count)}
                   </td>
-                  <td data-label="When">
+                  <td data-label="When" class="short">
                     <Ago time={denial.time} />
                   </td>
                 </tr>

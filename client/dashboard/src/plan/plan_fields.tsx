@@ -22,7 +22,7 @@ export function PlanFields({ plan, error, withRelation }: PlanFieldsProps) {
   const relation = useId();
   return (
     <>
-      <RecipeFields />
+      <RecipeFields isWanted={plan.sampling === ''} />
       <div class="plan-fields">
         <PlanInput
           field="noise"
@@ -67,7 +67,7 @@ const RECIPE_FIELDS = [
 ] as const;
 
 /** Batch size, data set size and epochs, for those who think in them: they fill in two fields. */
-function RecipeFields() {
+function RecipeFields({ isWanted }: { isWanted: boolean }) {
   const id = useId();
   const said = (field: string) => query.value.get(field) ?? '';
   const take = (field: string, typed: string) => {
@@ -81,7 +81,7 @@ function RecipeFields() {
     });
   };
   return (
-    <details open={said('batch') !== ''}>
+    <details open={isWanted || RECIPE_FIELDS.some(([field]) => said(field) !== '')}>
       <summary>From a training recipe</summary>
       <div class="plan-fields">
         {RECIPE_FIELDS.map(([field, name, hint]) => (

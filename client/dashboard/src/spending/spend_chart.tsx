@@ -100,20 +100,43 @@ function Plot({ days, rate, spent, nowMs }: PlotProps) {
           />
         )}
       </svg>
-      <div class="spend-xs">
-        <span>{dayWords(first, nowMs)}</span>
-        <span>{dayWords(Math.round(first + (days.length - 1) / 2), nowMs)}</span>
-        <span>today</span>
-        {aheadDays > 0 && <span>{dayWords(today + aheadDays, nowMs)}</span>}
+      <div class="spend-xs" aria-hidden="true">
+        {dayMarks(days, aheadDays, nowMs).map(({ at, words }) => (
+          <span
+            key={words}
+            class={at === 0 ? 'spend-x-first' : at === 1 ? 'spend-x-last' : undefined}
+            style={{ left: `${at * 100}%` }}
+          >
+            {words}
+          </span>
+        ))}
       </div>
       {aheadDays > 0 && (
-        <p class="small spend-xs">
+        <p class="small spend-note">
           Dashed: the mean rate of the last {rate?.days ?? RATE_DAYS} days, carried on. Days are
           those of UTC.
         </p>
       )}
     </div>
   );
+}
+
+/** Today is near the last day that is named from here on: there is no room for both. */
+const CROWDED = 0.8;
+
+/** The days that are named below the plot, and where. */
+function dayMarks(days: readonly DayPoint[], aheadDays: number, nowMs: number) {
+  const first = days[0]?.day ?? 0;
+  const today = days.at(-1)?.day ?? 0;
+  const width = days.length + aheadDays;
+  const at = days.length / width;
+  const middle = first + Math.floor((days.length - 1) / 2);
+  return [
+    { at: 0, words: dayWords(first, nowMs) },
+    { at: (middle - first + 0.5) / width, words: dayWords(middle, nowMs) },
+    ...(at === 1 || at < CROWDED ? [{ at, words: 'today' }] : []),
+    ...(aheadDays > 0 ? [{ at: 1, words: dayWords(today + aheadDays, nowMs) }] : []),
+  ];
 }
 
 /** The next round number: 0.037 becomes 0.04. */

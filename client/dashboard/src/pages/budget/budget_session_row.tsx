@@ -12,15 +12,21 @@ interface BudgetSessionRowProps {
   budget: string;
   /** The names of the columns, for a row that is a card. */
   columns: readonly string[];
+  /** Told the search that finds sessions of the same group or label. */
+  onLabel(text: string): void;
 }
 
-export function BudgetSessionRow({ reading, budget, columns }: BudgetSessionRowProps) {
+export function BudgetSessionRow({ reading, budget, columns, onLabel }: BudgetSessionRowProps) {
   const { session } = reading;
   const { name } = session;
   const owner = budgetOf(name);
   const readings = reading.reading === undefined ? [] : [reading.reading];
   const unproven = isUnproven(session.claim);
   const divergence = unproven ? undefined : numberOf(reading.renyiDivergence?.upper);
+  const labels = [
+    ...((session.group ?? '') === '' ? [] : [session.group ?? '']),
+    ...Object.entries(session.labels ?? {}).map(([key, value]) => `${key}=${value}`),
+  ];
   return (
     <tr>
       <th scope="row">
@@ -28,12 +34,23 @@ export function BudgetSessionRow({ reading, budget, columns }: BudgetSessionRowP
           {owner === budget ? idOf(name) : `${idOf(owner)}/${idOf(name)}`}
         </a>
         {(session.displayName ?? '') !== '' && <span class="under">{session.displayName}</span>}
-        <span class="under">
-          {session.mode === 'DECLARED' ? 'declared plan' : 'adaptive'}
-          {(session.group ?? '') !== '' && `, group ${session.group}`}
-        </span>
+        {session.mode === 'DECLARED' && <span class="under">declared plan</span>}
+        {labels.length > 0 && (
+          <span class="under labels">
+            {labels.map((label) => (
+              <button
+                type="button"
+                key={label}
+                title={`Find the sessions of ${label}`}
+                onClick={() => onLabel(label)}
+              >
+                {label}
+              </button>
+            ))}
+          </span>
+        )}
       </th>
-      <td data-label={columns[1]}>
+      <td data-label={columns[1]} class="short">
         <span class="badges">
           <StateBadge state={session.state} />
           <ClaimBadge claim={session.claim} />

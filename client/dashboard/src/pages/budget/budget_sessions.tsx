@@ -11,12 +11,15 @@ import { idOf } from '../../api/resource_names';
 import { MOST_SESSIONS, useSessionReadings, type SessionPage } from '../../api/sessions';
 import { Answer } from '../../design/answer';
 import { Card } from '../../design/card';
+import { Choice } from '../../design/choice';
 import { Empty } from '../../design/notice';
 import { columnOf, Grid, type GridSort } from '../../design/grid';
 import { deltaText } from '../../delta';
 import { count, counted, roundedUp } from '../../format/numbers';
 import { BudgetSessionRow } from './budget_session_row';
 import { DivergenceStack } from './divergence_stack';
+import { SessionGroups } from './session_group_table';
+import { sessionGroups, sessionKeys } from './session_groups';
 import { serverOrder, sortedSessions, type SessionSortKey } from './session_order';
 
 interface BudgetSessionsProps {
@@ -28,11 +31,13 @@ interface BudgetSessionsProps {
 export function BudgetSessions({ budget, readings }: BudgetSessionsProps) {
   const order = useSteadyOrder(readings);
   const text = useSignal('');
-  const by = useSignal<SessionSortKey>('name');
-  const isDescending = useSignal(false);
-  // The tokens of the pages up to this one; none for the first.
+  // Those that spent most are first; where the server must sort, those with most steps.
+  const by = useSignal<SessionSortKey>('share');
+  const isDescending = useSignal(true);
+  const group = useSignal('');
+  // The shown page, and the tokens of the answers up to the one that has it; none for the first.
+  const at = useSignal(0);
   const tokens = useSignal<readonly string[]>([]);
-  const key = serverOrder(by.value);
   const list = useSessionReadings(
     // The order comes with the readings of the budget: one question, not two.
     readings === undefined
@@ -42,8 +47,8 @@ export function BudgetSessions({ budget, readings }: BudgetSessionsProps) {
           delta: deltaText.value,
           renyiOrder: order,
           text: text.value.trim(),
-          order: key ?? 'NAME',
-          descending: key !== undefined && isDescending.value,
+          order: serverOrder(by.value) ?? 'STEP_COUNT',
+          descending: serverOrder(by.value) === undefined || isDescending.value,
           pageToken: tokens.value.at(-1) ?? '',
         },
   );
@@ -54,6 +59,7 @@ export function BudgetSessions({ budget, readings }: BudgetSessionsProps) {
   if (asked.current !== question) {
     asked.current = question;
     if (tokens.peek().length > 0) tokens.value = [];
+    if (at.peek() > 0) at.value = 0;
   }
   return (
     <Card
@@ -72,6 +78,8 @@ export function BudgetSessions({ budget, readings }: BudgetSessionsProps) {
             text={text}
             by={by}
             isDescending={isDescending}
+            group={group}
+            at={at}
             tokens={tokens}
           />
         )}
@@ -104,13 +112,19 @@ interface SessionsProps {
   text: Signal<string>;
   by: Signal<SessionSortKey>;
   isDescending: Signal<boolean>;
+  group: Signal<string>;
+  at: Signal<number>;
   tokens: Signal<readonly string[]>;
 }
 
 const MANY = 12;
+/** Rows of a page; an answer of the server has some of them. */
+const SHOWN = 25;
+const PAGES_OF_AN_ANSWER = MOST_SESSIONS / SHOWN;
 const SORT_KEYS = ['name', 'state', 'epsilon', 'share', 'steps', 'refused'] as const;
 
-function Sessions({ budget, page, text, by, isDescending, tokens }: SessionsProps) {
+function Sessions(props: SessionsProps) {
+  const { budget, page, text, by, isDescending, group, at, tokens } = props;
   const order = page.renyiOrder;
   const total = countOf(page.sessionCount);
   if (total === 0 && text.value === '' && budget.state !== 'ACTIVE') {
@@ -130,6 +144,10 @@ function Sessions({ budget, page, text, by, isDescending, tokens }: SessionsProp
   const sessions = isWhole
     ? sortedSessions(page.sessions ?? [], by.value, isDescending.value)
     : (page.sessions ?? []);
+  const inAnswer = (at.value % PAGES_OF_AN_ANSWER) * SHOWN;
+  const shown = sessions.slice(inAnswer, inAnswer + SHOWN);
+  const keys = sessionKeys(sessions);
+  const isGrouped = isWhole && keys.includes(group.value);
   const heads = [
     'Session',
     'State',
@@ -141,7 +159,7 @@ function Sessions({ budget, page, text, by, isDescending, tokens }: SessionsProp
   const columns = heads.map(columnOf);
   const sort: GridSort = {
     columns: columns.filter((_, i) => isWhole || serverOrder(SORT_KEYS[i] ?? 'name') !== undefined),
-    by: columns[SORT_KEYS.indexOf(by.value)] ?? '',
+    by: columns[SORT_KEYS.indexOf(isWhole || serverOrder(by.value) ? by.value : 'steps')] ?? '',
     isDescending: isDescending.value,
     choose(column) {
       const key = SORT_KEYS[columns.indexOf(column)] ?? 'name';
@@ -151,40 +169,63 @@ function Sessions({ budget, page, text, by, isDescending, tokens }: SessionsProp
   };
   return (
     <>
-      {isWhole && text.value === '' ? (
-        <DivergenceStack sessions={sessions} order={order} />
-      ) : (
-        <p class="small muted">
-          The bar of shares is drawn for at most {MOST_SESSIONS} sessions, without a search.
-        </p>
-      )}
+      {isWhole && text.value === '' && <DivergenceStack sessions={sessions} order={order} />}
       {(total > MANY || text.value !== '') && (
-        <label class="field-inline">
-          Find
-          <input
-            type="search"
-            placeholder="name, group or label"
-            value={text.value}
-            onInput={(event) => {
-              text.value = event.currentTarget.value;
-            }}
-          />
-        </label>
+        <div class="fields-inline">
+          <label class="field-inline">
+            Find
+            <input
+              type="search"
+              placeholder="name, group or label"
+              value={text.value}
+              onInput={(event) => {
+                text.value = event.currentTarget.value;
+              }}
+            />
+          </label>
+          {isWhole ? (
+            keys.length > 0 && (
+              <Choice label="Group by" value={group}>
+                {[['', 'nothing'], ...keys.map((key) => [key, key])]}
+              </Choice>
+            )
+          ) : (
+            <span class="small muted">
+              At most {MOST_SESSIONS} are grouped, and sorted by epsilon or share: a search finds
+              fewer.
+            </span>
+          )}
+        </div>
       )}
-      <Grid label="Sessions" heads={heads} sort={sort}>
-        {sessions.map((reading) => (
-          <BudgetSessionRow
-            key={reading.session.name}
-            reading={reading}
-            budget={budget.name}
-            columns={columns}
-          />
-        ))}
-      </Grid>
+      {isGrouped ? (
+        <SessionGroups
+          groups={sessionGroups(sessions, group.value)}
+          head={heads[3] ?? ''}
+          delta={page.delta}
+          onChoose={(wanted) => {
+            text.value = wanted;
+            group.value = '';
+          }}
+        />
+      ) : (
+        <Grid label="Sessions" heads={heads} sort={sort}>
+          {shown.map((reading) => (
+            <BudgetSessionRow
+              key={reading.session.name}
+              reading={reading}
+              budget={budget.name}
+              columns={columns}
+              onLabel={(wanted) => {
+                text.value = wanted;
+              }}
+            />
+          ))}
+        </Grid>
+      )}
       {total === 0 && <p class="muted">No session matches.</p>}
-      {!isWhole && <Pages page={page} total={total} tokens={tokens} />}
+      {total > SHOWN && !isGrouped && <Pages page={page} total={total} at={at} tokens={tokens} />}
       <p class="small muted">
-        {sessions.some(({ session }) => session.mode === 'DECLARED') &&
+        {shown.some(({ session }) => session.mode === 'DECLARED') &&
           'For a declared session: the steps drawn so far; its budgets paid for the whole plan. '}
         Epsilons of sessions do not add up.{' '}
         {order !== undefined && 'Rényi divergences at one order do: they are what the bar stacks.'}
@@ -196,35 +237,37 @@ function Sessions({ budget, page, text, by, isDescending, tokens }: SessionsProp
 interface PagesProps {
   page: ListSessionReadingsResponse;
   total: number;
+  at: Signal<number>;
   tokens: Signal<readonly string[]>;
 }
 
-function Pages({ page, total, tokens }: PagesProps) {
-  const before = tokens.value.length;
+function Pages({ page, total, at, tokens }: PagesProps) {
+  const last = Math.ceil(total / SHOWN) - 1;
   const next = page.nextPageToken ?? '';
+  const go = (to: number) => {
+    // The answers that lead to this page; the first needs no token.
+    const answer = Math.floor(to / PAGES_OF_AN_ANSWER);
+    if (answer > tokens.value.length) tokens.value = [...tokens.value, next];
+    else if (answer < tokens.value.length) tokens.value = tokens.value.slice(0, answer);
+    at.value = to;
+  };
+  const first = at.value * SHOWN;
   return (
-    <p class="fields-inline">
-      <button
-        type="button"
-        disabled={before === 0}
-        onClick={() => {
-          tokens.value = tokens.value.slice(0, -1);
-        }}
-      >
-        Previous
-      </button>
-      <span class="small muted" role="status">
-        page {count(before + 1)} of {count(Math.ceil(total / MOST_SESSIONS))}
+    <div class="fields-inline">
+      <span class="actions">
+        <button type="button" disabled={at.value === 0} onClick={() => go(0)}>
+          First
+        </button>
+        <button type="button" disabled={at.value === 0} onClick={() => go(at.value - 1)}>
+          Previous
+        </button>
+        <button type="button" disabled={at.value >= last} onClick={() => go(at.value + 1)}>
+          Next
+        </button>
       </span>
-      <button
-        type="button"
-        disabled={next === ''}
-        onClick={() => {
-          tokens.value = [...tokens.value, next];
-        }}
-      >
-        Next
-      </button>
-    </p>
+      <span class="small muted" role="status">
+        {count(first + 1)} to {count(Math.min(total, first + SHOWN))} of {count(total)}
+      </span>
+    </div>
   );
 }

@@ -51,7 +51,7 @@ export function ChildBudgets({ budget }: { budget: Budget }) {
                         {depth > 0 && <span class="under">below {idOf(one.parent ?? '')}</span>}
                       </span>
                     </th>
-                    <td data-label="State">
+                    <td data-label="State" class="short">
                       <StateBadge state={one.state} />
                     </td>
                     <td data-label="Spent of its cap">

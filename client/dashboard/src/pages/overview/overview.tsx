@@ -1,20 +1,19 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { knownBudgets, listBudgetReadings } from '../../api/budgets';
-import { countOf, numberOf, type BudgetReading } from '../../api/messages';
+import type { BudgetReading } from '../../api/messages';
 import { useAnswer } from '../../api/read';
-import { idOf } from '../../api/resource_names';
 import { Answer } from '../../design/answer';
-import { Figure } from '../../design/facts';
+import { Choice } from '../../design/choice';
 import { Empty } from '../../design/notice';
 import { PageHead } from '../../design/page_head';
 import { columnOf, Grid, type GridSort } from '../../design/grid';
-import { Ago } from '../../design/time';
-import { deltaText, isDeltaChosen } from '../../delta';
-import { count, counted } from '../../format/numbers';
-import { hrefOf } from '../../router';
+import { deltaText, deltaTextFor, isDeltaChosen } from '../../delta';
+import { relationName, stateName } from '../../format/names';
+import { counted } from '../../format/numbers';
 import { RATE_DAYS } from '../../spending/spend_days';
-import { attentionOf, isNearly, type Attention } from './attention';
+import { needsAttention } from './attention';
+import { AttentionList, OverviewFigures } from './overview_figures';
 import {
   groupKeys,
   groupsOf,
@@ -31,7 +30,6 @@ const FIRST_BUDGET =
 // One for each column; "caught at most" rises with epsilon and has none.
 const SORT_KEYS: readonly (SortKey | undefined)[] = [
   'budget',
-  'state',
   'spent',
   'rate',
   'epsilon',
@@ -74,8 +72,10 @@ function Budgets({ readings: listed }: { readings: BudgetReading[] }) {
   const shown = useRef({ listed, names: new Set<string>() });
   if (shown.current.listed !== listed) shown.current = { listed, names: new Set() };
   const wanted = useSignal('');
-  const days = useSignal(RATE_DAYS);
+  const chosenDays = useSignal(String(RATE_DAYS));
+  const days = Number(chosenDays.value);
   const group = useSignal('');
+  const show = useSignal('');
   const by = useSignal<SortKey | undefined>(undefined);
   const isDescending = useSignal(false);
   if (readings.length === 0) {
@@ -83,12 +83,18 @@ function Budgets({ readings: listed }: { readings: BudgetReading[] }) {
       <Empty command={FIRST_BUDGET}>There is no budget yet. The first one is made with:</Empty>
     );
   }
+  const deltas = new Set(readings.map(({ budget }) => deltaTextFor(budget.cap)));
+  const oneDelta = isDeltaChosen.value || deltas.size === 1;
+  const units = new Set(
+    readings.map(
+      ({ budget }) => `${budget.privacyUnit}, ${relationName(budget.neighboringRelation)}`,
+    ),
+  );
   const heads = [
     'Budget',
-    'State',
     'Spent of its cap',
-    `Last ${days.value} days`,
-    isDeltaChosen.value ? `#Epsilon at|delta ${deltaText.value}` : '#Epsilon at|the delta of its cap',
+    `Last ${days} days`,
+    oneDelta ? `#Epsilon at|delta ${[...deltas][0]}` : '#Epsilon at|the delta of its cap',
     '#Caught at most,|at 1% false alarms',
     'Last charge',
     '#Refused|in 24 h',
@@ -105,17 +111,25 @@ function Budgets({ readings: listed }: { readings: BudgetReading[] }) {
       by.value = key;
     },
   };
+  const attention = needsAttention(readings);
+  const urgent = new Set(attention.map(({ budget }) => budget));
+  const states = [...new Set(readings.map(({ budget }) => budget.state ?? ''))].sort();
+  const shownReadings = readings.filter(
+    ({ budget }) =>
+      show.value === '' ||
+      (show.value === 'attention' ? urgent.has(budget.name) : budget.state === show.value),
+  );
   const rows =
     by.value === undefined
-      ? readingRows(readings, wanted.value)
-      : sortedReadings(readings, wanted.value, by.value, isDescending.value, days.value);
+      ? readingRows(shownReadings, wanted.value)
+      : sortedReadings(shownReadings, wanted.value, by.value, isDescending.value, days);
   const keys = groupKeys(readings);
   return (
     <>
       <OverviewFigures readings={readings} />
-      <AttentionList items={readings.flatMap(attentionOf)} />
+      <AttentionList items={attention} />
       {readings.length > 1 && (
-        <p class="fields-inline">
+        <div class="fields-inline">
           {readings.length > MANY && (
             <label class="field-inline">
               Find
@@ -129,41 +143,25 @@ function Budgets({ readings: listed }: { readings: BudgetReading[] }) {
               />
             </label>
           )}
-          <label class="field-inline">
-            Spending of
-            <select
-              aria-label="Spending of"
-              value={days.value}
-              onChange={(event) => {
-                days.value = Number(event.currentTarget.value);
-              }}
-            >
-              {[7, RATE_DAYS].map((number) => (
-                <option key={number} value={number}>
-                  the last {number} days
-                </option>
-              ))}
-            </select>
-          </label>
-          {keys.length > 0 && (
-            <label class="field-inline">
-              Group by
-              <select
-                value={group.value}
-                onChange={(event) => {
-                  group.value = event.currentTarget.value;
-                }}
-              >
-                <option value="">nothing</option>
-                {keys.map((key) => (
-                  <option key={key} value={key}>
-                    {key}
-                  </option>
-                ))}
-              </select>
-            </label>
+          {(urgent.size > 0 || states.length > 1) && (
+            <Choice label="Show" value={show}>
+              {[
+                ['', 'all budgets'],
+                ['attention', 'what needs attention'],
+                ...(states.length > 1 ? states.map((state) => [state, stateName(state)]) : []),
+              ]}
+            </Choice>
           )}
-        </p>
+          {keys.length > 0 && (
+            <Choice label="Group by" value={group}>
+              {[['', 'nothing'], ...keys.map((key) => [key, key])]}
+            </Choice>
+          )}
+          <Choice label="Spending of" value={chosenDays}>
+            {[7, RATE_DAYS].map((number) => [String(number), `the last ${number} days`])}
+          </Choice>
+          {units.size === 1 && <span class="small muted">Each: one {[...units][0]}</span>}
+        </div>
       )}
       <Grid label="Budgets" heads={heads} sort={sort}>
         {groupsOf(rows, group.value).map(({ title, rows: below }) => [
@@ -179,8 +177,10 @@ function Budgets({ readings: listed }: { readings: BudgetReading[] }) {
               key={`${reading.budget.name} ${String(reading.delta)}`}
               reading={reading}
               depth={depth}
-              days={days.value}
-              epsilonColumn={columns[4] ?? ''}
+              days={days}
+              epsilonColumn={columns[3] ?? ''}
+              saysUnit={units.size > 1}
+              saysDelta={!oneDelta}
               isCurrent={!shown.current.names.has(reading.budget.name)}
               onShown={(name) => shown.current.names.add(name)}
               onRead={tell}
@@ -195,65 +195,5 @@ function Budgets({ readings: listed }: { readings: BudgetReading[] }) {
         full and is released step by step. The hatched part of a bar is held by open leases. A date is an estimate: the mean rate of the shown days, carried on.
       </p>
     </>
-  );
-}
-
-/** Four numbers over all budgets. They are shown when all budgets are known, never in part. */
-function OverviewFigures({ readings }: { readings: readonly BudgetReading[] }) {
-  const active = readings.filter(({ budget }) => budget.state === 'ACTIVE');
-  const spent = (least: number) =>
-    active.filter(({ budget }) => (numberOf(budget.spentFraction) ?? 0) >= least).length;
-  const frozen = readings.filter(({ budget }) => budget.state === 'FROZEN').length;
-  // A refusal counts in each budget above it: the budgets at the top have all.
-  const names = new Set(readings.map(({ budget }) => budget.name));
-  const refused = readings
-    .filter(({ budget }) => !names.has(budget.parent ?? ''))
-    .reduce((sum, { activity }) => sum + countOf(activity?.refusedChargeCount), 0);
-  const newest = readings
-    .map(({ activity }) => activity?.lastChargeTime ?? '')
-    .reduce((a, b) => (a > b ? a : b), '');
-  return (
-    <dl class="figures card">
-      <Figure
-        name="Budgets"
-        value={count(readings.length)}
-        note={`${count(active.length)} active${frozen > 0 ? `, ${count(frozen)} frozen` : ''}`}
-      />
-      <Figure
-        name="Exhausted"
-        value={count(spent(1))}
-        note={`${count(active.filter(isNearly).length)} more with 80% or more spent`}
-      />
-      <Figure
-        name="Refused in 24 h"
-        value={refused === 0 ? '0' : <a href={hrefOf({ page: 'refusals' })}>{count(refused)}</a>}
-        note="charges and plans"
-      />
-      <Figure name="Last charge" value={<Ago time={newest} />} note="of any budget" />
-    </dl>
-  );
-}
-
-const MOST_ATTENTION = 6;
-
-function AttentionList({ items }: { items: readonly Attention[] }) {
-  if (items.length === 0) return null;
-  const sorted = [...items].sort((a, b) => b.weight - a.weight);
-  return (
-    <section class="card" aria-label="Needs attention">
-      <h2>Needs attention</h2>
-      <ul class="attention">
-        {sorted.slice(0, MOST_ATTENTION).map(({ budget, words, page }) => (
-          <li key={`${budget} ${words}`}>
-            <a href={hrefOf({ page, budget: idOf(budget) })}>
-              {idOf(budget)} {words}
-            </a>
-          </li>
-        ))}
-      </ul>
-      {sorted.length > MOST_ATTENTION && (
-        <p class="small muted">and {count(sorted.length - MOST_ATTENTION)} more, in the table</p>
-      )}
-    </section>
   );
 }

@@ -28,7 +28,7 @@ export interface ReadingRow {
 }
 
 /** What sorts the table. */
-export type SortKey = 'budget' | 'state' | 'spent' | 'rate' | 'epsilon' | 'charge' | 'refused';
+export type SortKey = 'budget' | 'spent' | 'rate' | 'epsilon' | 'charge' | 'refused';
 
 /**
  * Trees by the name of their root, every child after its parent. With `wanted`, only budgets that
@@ -109,8 +109,6 @@ function valueOf(key: SortKey, { budget, reading, activity }: BudgetReading, day
   switch (key) {
     case 'budget':
       return budget.name;
-    case 'state':
-      return budget.state ?? '';
     case 'spent':
       return budget.cap?.noGuarantee === undefined
         ? (numberOf(budget.spentFraction) ?? 0)

@@ -12,7 +12,7 @@ import {
 import { useGet, type Read } from '../../api/read';
 import { StateBadge } from '../../design/badge';
 import { Ago } from '../../design/time';
-import { deltaTextFor, isDeltaChosen } from '../../delta';
+import { deltaTextFor } from '../../delta';
 import { relationName } from '../../format/names';
 import { count, percent } from '../../format/numbers';
 import { hrefOf } from '../../router';
@@ -25,6 +25,9 @@ interface OverviewRowProps {
   reading: BudgetReading;
   depth: number;
   epsilonColumn: string;
+  /** Whether the row says its privacy unit and neighbors, and its delta: not if all are the same. */
+  saysUnit: boolean;
+  saysDelta: boolean;
   /** The spending that is shown is that of so many days. */
   days: number;
   /** False if `reading` may be old: the row then asks for itself at once. Read when it appears. */
@@ -40,6 +43,8 @@ export function OverviewRow({
   reading,
   depth,
   epsilonColumn,
+  saysUnit,
+  saysDelta,
   days,
   isCurrent,
   onShown,
@@ -76,16 +81,26 @@ export function OverviewRow({
       <th scope="row">
         <span class={depth > 0 ? `indent-${Math.min(depth, 3)} under-parent` : undefined}>
           <a href={hrefOf({ page: 'budget', budget: id })}>{id}</a>
+          {budget.state !== 'ACTIVE' && (
+            <>
+              {' '}
+              <StateBadge state={budget.state} />
+            </>
+          )}
           {(budget.displayName ?? '') !== '' && <span class="under">{budget.displayName}</span>}
-          <span class="under">
-            {budget.privacyUnit}, {relationName(budget.neighboringRelation)}
-            {depth > 0 && <>, below {idOf(budget.parent ?? '')}</>}
-          </span>
+          {saysUnit && (
+            <span class="under">
+              {budget.privacyUnit}, {relationName(budget.neighboringRelation)}
+            </span>
+          )}
+          {(budget.parent ?? '') !== '' && (
+            // Where the row is indented, that says it to the eye.
+            <span class={depth > 0 ? 'visually-hidden' : 'under'}>
+              below {idOf(budget.parent ?? '')}
+            </span>
+          )}
         </span>
       </th>
-      <td data-label="State">
-        <StateBadge state={budget.state} />
-      </td>
       <td data-label="Spent of its cap">
         <BudgetBar budget={budget} />
       </td>
@@ -96,12 +111,12 @@ export function OverviewRow({
       </td>
       <td data-label={epsilonColumn} class="number">
         <Epsilon budget={budget} read={guarantees.value} />
-        {!isDeltaChosen.value && <span class="under">at {deltaText}</span>}
+        {saysDelta && <span class="under">at {deltaText}</span>}
       </td>
       <td data-label="Caught at most, at 1% false alarms" class="number">
         <WorstCase budget={budget} read={guarantees.value} />
       </td>
-      <td data-label="Last charge">
+      <td data-label="Last charge" class="short">
         <Known read={activity.value}>{(value) => <Ago time={value.lastChargeTime} />}</Known>
       </td>
       <td data-label="Refused in 24 h" class="number">

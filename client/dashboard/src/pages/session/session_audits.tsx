@@ -56,7 +56,7 @@ function AuditRow({ audit, session }: { audit: SessionAudit; session: Session })
           </>
         )}
       </td>
-      <td data-label="Verdict">
+      <td data-label="Verdict" class="short">
         {audit.exceedsClaim === true ? (
           <Badge tone="bad" icon="cross" wide>
             contradicts the claim
@@ -72,7 +72,7 @@ function AuditRow({ audit, session }: { audit: SessionAudit; session: Session })
         {audit.hypothesis === 'GAUSSIAN_TRADE_OFF' && ', if the trade-off function is Gaussian'}
         {(audit.source ?? '') !== '' && <span class="under">{audit.source}</span>}
       </td>
-      <td data-label="When">
+      <td data-label="When" class="short">
         <Ago time={audit.createTime} />
       </td>
     </tr>

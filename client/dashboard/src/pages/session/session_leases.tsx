@@ -30,7 +30,7 @@ export function SessionLeases({ leases }: { leases: readonly Lease[] }) {
               <td data-label="Steps" class="number">
                 {count(lease.grantedCount)}
               </td>
-              <td data-label="Expires">
+              <td data-label="Expires" class="short">
                 {expired ? (
                   <Badge tone="warn" icon="warning" wide>
                     expired, spent in full: ask about it

@@ -59,7 +59,7 @@ function Attempts({ series }: { series: EpsilonSeries }) {
         {[...attempts].reverse().map((attempt, i) => (
           <tr key={attempt.number}>
             <th scope="row">{count(attempt.number)}</th>
-            <td data-label="Opened">
+            <td data-label="Opened" class="short">
               <Ago time={attempt.time} />
             </td>
             <td data-label="After steps" class="number">
@@ -68,7 +68,7 @@ function Attempts({ series }: { series: EpsilonSeries }) {
             <td data-label="Entry" class="number">
               {count(attempt.sequence)}
             </td>
-            <td data-label="State">
+            <td data-label="State" class="short">
               {i === 0 ? 'the newest' : 'fenced: its new charges are refused'}
             </td>
           </tr>

@@ -4,7 +4,8 @@
 # BUILD_DIR holds server/epsledgerd and client/cli/epsctl. Ends with 77, and says why, if Node,
 # chromium or the dashboard in the server is missing. EPSLEDGER_SCREENSHOTS names a folder for
 # pictures of every page (light, dark, phone). EPSLEDGER_CHROMIUM names the browser; the default is
-# /usr/bin/chromium.
+# /usr/bin/chromium. EPSLEDGER_DASHBOARD names a built dashboard (client/dashboard/dist) to look at
+# in place of the one in the server.
 set -eu
 build=$(cd "${1:?usage: run.sh BUILD_DIR}" && pwd)
 cd "$(dirname "$0")"

@@ -4,11 +4,11 @@ import { Badge } from '../design/badge';
 import { Ago } from '../design/time';
 import { Grid } from '../design/grid';
 import { eventWords } from '../format/events';
-import { count } from '../format/numbers';
+import { count, counted } from '../format/numbers';
 import { causeWords, reasonWords, remedyWords } from '../format/refusals';
 import { isWord, Term } from '../glossary/term';
 import { hrefOf } from '../router';
-import type { RefusalGroup } from './refusal_groups';
+import { sessionsOf, type RefusalGroup } from './refusal_groups';
 
 /** Returns "people" and "first" from a charge's name. */
 function ownerOf(charge: Charge): { budget: string; session: string; attempt: string } {
@@ -95,6 +95,7 @@ export function RefusalsTable({
 function RefusalRow({ group, ofOneSession }: { group: RefusalGroup; ofOneSession: boolean }) {
   const charge = group.charges[0] as Charge;
   const times = group.charges.length;
+  const others = sessionsOf(group).length - 1;
   const { budget, session, attempt } = ownerOf(charge);
   const refusal = charge.refusal ?? {};
   const limiting = refusal.limitingResource ?? '';
@@ -120,7 +121,8 @@ function RefusalRow({ group, ofOneSession }: { group: RefusalGroup; ofOneSession
         </span>
         {times > 1 && (
           <span class="under">
-            and {count(times - 1)} more like it, since <Ago time={group.charges.at(-1)?.createTime} />
+            and {count(times - 1)} more like it
+            {others > 0 && ` in ${counted(others, 'other session')}`}, since <Ago time={group.charges.at(-1)?.createTime} />
           </span>
         )}
       </th>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Charge } from '../api/messages';
-import { filteredRefusals, groupedRefusals, reasonsOf } from './refusal_groups';
+import { filteredRefusals, groupedRefusals, reasonsOf, sessionsOf } from './refusal_groups';
 
 const refused = (session: string, id: string, sequence: number, reason: string): Charge => ({
   name: `budgets/people/sessions/${session}/attempts/1/charges/${id}`,
@@ -16,11 +16,13 @@ const charges = [
   refused('b', 'w', 6, 'BUDGET_FROZEN'),
 ];
 
-test('RefusalsOfOneSessionForOneReasonAreOneGroup', () => {
-  const groups = groupedRefusals(charges).map((group) =>
-    group.charges.map(({ sequence }) => Number(sequence)),
+test('RefusalsOfOneBudgetForOneReasonAreOneGroup', () => {
+  const groups = groupedRefusals(charges);
+  assert.deepEqual(
+    groups.map((group) => group.charges.map(({ sequence }) => Number(sequence))),
+    [[9, 8, 7], [6]],
   );
-  assert.deepEqual(groups, [[9, 7], [8], [6]]);
+  assert.deepEqual(groups.map((group) => sessionsOf(group).length), [2, 1]);
 });
 
 test('ReasonsAreCounted', () => {

@@ -1,4 +1,4 @@
-// Refusals that say the same, as one: by where, why and what.
+// Refusals that say the same, as one: by budget, why and what.
 
 import { countOf, type Charge } from '../api/messages';
 import { eventWords } from '../format/events';
@@ -17,13 +17,16 @@ export function refusedWords(charge: Charge): string {
   return charge.event === undefined ? '' : eventWords(charge.event);
 }
 
-/** Groups refusals of one session for one reason at one limit, in the order of their newest. */
+/**
+ * Groups refusals of the sessions of one budget for one reason at one limit, in the order of their
+ * newest.
+ */
 export function groupedRefusals(charges: readonly Charge[]): RefusalGroup[] {
   const groups = new Map<string, Charge[]>();
   for (const charge of charges) {
-    const session = charge.name.split('/').slice(0, 4).join('/');
+    const budget = charge.name.split('/').slice(0, 2).join('/');
     const { reason = '', limitingResource = '' } = charge.refusal ?? {};
-    const key = [session, reason, limitingResource, refusedWords(charge)].join(' ');
+    const key = [budget, reason, limitingResource, refusedWords(charge)].join(' ');
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [charge]);
     else group.push(charge);
@@ -32,6 +35,11 @@ export function groupedRefusals(charges: readonly Charge[]): RefusalGroup[] {
     key,
     charges: [...all].sort((a, b) => countOf(b.sequence) - countOf(a.sequence)),
   }));
+}
+
+/** The sessions of its charges: "budgets/people/sessions/first". */
+export function sessionsOf({ charges }: RefusalGroup): string[] {
+  return [...new Set(charges.map(({ name }) => name.split('/').slice(0, 4).join('/')))];
 }
 
 /** The reasons among them, the most frequent first. */

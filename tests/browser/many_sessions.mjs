@@ -52,13 +52,13 @@ export async function serverWithSessions(count) {
   const left = count - Number(sessionCount);
   await server.rpc('BudgetService/CreateBudget', {
     budgetId: 'company',
-    budget: budget('All products', RHO / 0.6, {}),
+    budget: budget('All products', 2.2, {}),
   });
   for (const [team, owner, share, spent] of TEAMS) {
     await server.rpc('BudgetService/CreateBudget', {
       budgetId: `team-${team}`,
       budget: {
-        ...budget(`Models of ${team}`, (RHO * share) / 100 / spent, { team, owner }),
+        ...budget(`Models of ${team}`, Number(((RHO * share) / 100 / spent).toPrecision(2)), { team, owner }),
         parent: 'budgets/company',
       },
     });

@@ -9,10 +9,12 @@ interface CellsTableProps {
   cells: readonly CellBalance[];
   /** Otherwise one cell with room is enough. */
   allMustFit: boolean;
+  /** What is spent is drawn above: one cell needs no bar of its own. */
+  hasBar?: boolean;
 }
 
 /** What a filter counts: cap, spent and remaining of each of its cells. */
-export function CellsTable({ cells, allMustFit }: CellsTableProps) {
+export function CellsTable({ cells, allMustFit, hasBar }: CellsTableProps) {
   const counted = cells.filter((cell) => cell.quantity !== 'NO_GUARANTEE');
   if (counted.length === 0) return <p class="muted">Nothing is counted here.</p>;
   // If one cell is enough, the one with the most room counts. The reserve belongs to the units
@@ -31,11 +33,11 @@ export function CellsTable({ cells, allMustFit }: CellsTableProps) {
             : `A charge fits if one of ${ways.length} has room: ${open} ${open === 1 ? 'has' : 'have'} some left. Shown is the one with the most.`}
         </p>
       )}
-      <Rows label="Cells" cells={shown} />
+      <Rows label="Cells" cells={shown} hasBar={hasBar === true && counted.length === 1} />
       {rest.length > 0 && (
         <details>
           <summary>The other {rest.length}</summary>
-          <Rows label="Other cells" cells={rest} />
+          <Rows label="Other cells" cells={rest} hasBar={false} />
         </details>
       )}
     </>
@@ -48,19 +50,28 @@ function shareOf(cell: CellBalance): number {
   return cap > 0 ? spent / cap : Infinity;
 }
 
-function Rows({ label, cells }: { label: string; cells: readonly CellBalance[] }) {
+interface RowsProps {
+  label: string;
+  cells: readonly CellBalance[];
+  hasBar: boolean;
+}
+
+function Rows({ label, cells, hasBar }: RowsProps) {
+  const heads = ['Counted', ...(hasBar ? [] : ['Share']), '#Spent', '#Remaining', '#Cap'];
   return (
-    <Grid label={label} heads={['Counted', 'Share', '#Spent', '#Remaining', '#Cap']}>
+    <Grid label={label} heads={heads}>
       {cells.map((cell) => (
         <tr key={`${cell.quantity} ${cell.order}`}>
           <th scope="row">{quantityName(cell.quantity, numberOf(cell.order))}</th>
-          <td data-label="Share">
-            {shareOf(cell) > 1 ? (
-              <Badge icon="cross">no room left</Badge>
-            ) : (
-              <SpentBar spent={shareOf(cell)} />
-            )}
-          </td>
+          {!hasBar && (
+            <td>
+              {shareOf(cell) > 1 ? (
+                <Badge icon="cross">no room left</Badge>
+              ) : (
+                <SpentBar spent={shareOf(cell)} />
+              )}
+            </td>
+          )}
           <td data-label="Spent" class="number">
             {roundedUp(numberOf(cell.spent) ?? NaN)}
           </td>

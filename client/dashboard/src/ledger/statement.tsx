@@ -10,11 +10,13 @@ import { deltaText } from '../delta';
 import { count } from '../format/numbers';
 import { Term } from '../glossary/term';
 import { saveFile } from '../save_file';
+import { caughtWords } from './caught_at_most';
 
 /** The signed privacy statement of a budget or session, made on request. */
 export function StatementCard({ name }: { name: string }) {
   const [statement, setStatement] = useState<PrivacyStatement | undefined>();
   const [madeAt, setMadeAt] = useState('');
+  const [caught, setCaught] = useState('');
   const [error, setError] = useState<ApiError | undefined>();
   const [busy, setBusy] = useState(false);
   const delta = deltaText.value;
@@ -27,6 +29,7 @@ export function StatementCard({ name }: { name: string }) {
     if (!answer.ok) return;
     setStatement(answer.value);
     setMadeAt(delta);
+    setCaught(await caughtWords(name, delta));
   };
   const save = (extension: string, type: string, content: string) => (
     <button
@@ -72,6 +75,11 @@ export function StatementCard({ name }: { name: string }) {
             Made at delta {madeAt}, at entry {count(statement.head?.sequence)} of the ledger. The
             JSON file has the signature: <code>epsctl statement verify</code> checks it.
           </p>
+          {caught !== '' && (
+            <p class="small">
+              <Term word="true-positive-rate">Caught at most</Term>: {caught}.
+            </p>
+          )}
           <pre class="text-box" tabIndex={0} role="region" aria-label="Text of the statement">
             {statement.text}
           </pre>

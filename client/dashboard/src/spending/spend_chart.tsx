@@ -8,11 +8,11 @@ import { stepPath } from './sparkline';
 import {
   daily,
   dayOf,
-  dayWords,
   isoDay,
   pointsOf,
   rateOf,
   RATE_DAYS,
+  shortDay,
   spentOn,
   startsWithSpent,
   type DayPoint,
@@ -101,10 +101,10 @@ function Plot({ days, rate, spent, nowMs }: PlotProps) {
         )}
       </svg>
       <div class="spend-xs" aria-hidden="true">
-        {dayMarks(days, aheadDays, nowMs).map(({ at, words }) => (
+        {dayMarks(days, aheadDays, nowMs).map(({ at, words, where }) => (
           <span
             key={words}
-            class={at === 0 ? 'spend-x-first' : at === 1 ? 'spend-x-last' : undefined}
+            class={`spend-x-${where}`}
             style={{ left: `${at * 100}%` }}
           >
             {words}
@@ -121,21 +121,32 @@ function Plot({ days, rate, spent, nowMs }: PlotProps) {
   );
 }
 
-/** Today is near the last day that is named from here on: there is no room for both. */
-const CROWDED = 0.8;
+interface DayMark {
+  /** In [0, 1] of the width. */
+  at: number;
+  words: string;
+  where: 'first' | 'middle' | 'last' | 'between';
+}
 
-/** The days that are named below the plot, and where. */
-function dayMarks(days: readonly DayPoint[], aheadDays: number, nowMs: number) {
+/** Today is so near to the last day that is named: there is no room for both. */
+const CROWDED = 0.75;
+
+/** The days that are named below the plot. */
+function dayMarks(days: readonly DayPoint[], aheadDays: number, nowMs: number): DayMark[] {
   const first = days[0]?.day ?? 0;
   const today = days.at(-1)?.day ?? 0;
   const width = days.length + aheadDays;
-  const at = days.length / width;
   const middle = first + Math.floor((days.length - 1) / 2);
+  const at = days.length / width;
+  const last: DayMark =
+    aheadDays > 0
+      ? { at: 1, words: shortDay(today + aheadDays, nowMs), where: 'last' }
+      : { at: 1, words: 'today', where: 'last' };
   return [
-    { at: 0, words: dayWords(first, nowMs) },
-    { at: (middle - first + 0.5) / width, words: dayWords(middle, nowMs) },
-    ...(at === 1 || at < CROWDED ? [{ at, words: 'today' }] : []),
-    ...(aheadDays > 0 ? [{ at: 1, words: dayWords(today + aheadDays, nowMs) }] : []),
+    { at: 0, words: shortDay(first, nowMs), where: 'first' },
+    { at: (middle - first + 0.5) / width, words: shortDay(middle, nowMs), where: 'middle' },
+    ...(at < CROWDED ? [{ at, words: 'today', where: 'between' } as const] : []),
+    last,
   ];
 }
 

@@ -93,11 +93,20 @@ export function startsWithSpent(budget: Budget): boolean {
 
 /** "14 March", with the year if it is another one. */
 export function dayWords(day: number, nowMs: number): string {
+  return dayText(day, nowMs, 'long');
+}
+
+/** "14 Mar", with the year if it is another one. */
+export function shortDay(day: number, nowMs: number): string {
+  return dayText(day, nowMs, 'short');
+}
+
+function dayText(day: number, nowMs: number, month: 'long' | 'short'): string {
   const date = new Date(day * DAY_MS);
   const isThisYear = date.getUTCFullYear() === new Date(nowMs).getUTCFullYear();
   return date.toLocaleDateString('en-GB', {
     day: 'numeric',
-    month: 'long',
+    month,
     timeZone: 'UTC',
     ...(isThisYear ? {} : { year: 'numeric' }),
   });

@@ -70,7 +70,11 @@ function BudgetBody({ budget }: { budget: Budget }) {
       <Card title="Cap" heading={<Term word="cap">Cap</Term>} aside={<span class="muted">{capWords(budget.cap)}</span>}>
         <BudgetBar budget={budget} />
         {spent !== '' && <p>{spent}</p>}
-        <CellsTable cells={budget.cells ?? []} allMustFit={budget.allCellsMustFit === true} />
+        <CellsTable
+          cells={budget.cells ?? []}
+          allMustFit={budget.allCellsMustFit === true}
+          hasBar
+        />
         {unitsWords(budget) !== '' && <p>{unitsWords(budget)}</p>}
         {curveWords(budget.cap) !== '' && <p>{curveWords(budget.cap)}</p>}
         <p class="small muted">{scopeWords(budget)}</p>
@@ -80,8 +84,8 @@ function BudgetBody({ budget }: { budget: Budget }) {
         </details>
       </Card>
       {activity.value !== undefined && <SpendChart budget={budget} activity={activity.value} />}
-      <BudgetSessions budget={budget} readings={readings} />
       <ChildBudgets budget={budget} />
+      <BudgetSessions budget={budget} readings={readings} />
       <Card
         title="By accountant"
         heading={<Term word="accountant">By accountant</Term>}

@@ -50,7 +50,10 @@ export function BudgetSessionRow({ reading, budget, columns, onLabel }: BudgetSe
           </span>
         )}
       </th>
-      <td data-label={columns[1]} class="short">
+      <td
+        data-label={columns[1]}
+        class={session.state === 'ACTIVE' && !unproven ? 'short usual' : 'short'}
+      >
         <span class="badges">
           <StateBadge state={session.state} />
           <ClaimBadge claim={session.claim} />

@@ -119,7 +119,7 @@ interface SessionsProps {
 
 const MANY = 12;
 /** Rows of a page; an answer of the server has some of them. */
-const SHOWN = 25;
+const SHOWN = 20;
 const PAGES_OF_AN_ANSWER = MOST_SESSIONS / SHOWN;
 const SORT_KEYS = ['name', 'state', 'epsilon', 'share', 'steps', 'refused'] as const;
 

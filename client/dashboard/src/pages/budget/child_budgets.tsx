@@ -54,7 +54,7 @@ export function ChildBudgets({ budget }: { budget: Budget }) {
                     <td data-label="State" class="short">
                       <StateBadge state={one.state} />
                     </td>
-                    <td data-label="Spent of its cap">
+                    <td>
                       <BudgetBar budget={one} />
                     </td>
                     <td data-label="Charges" class="number">

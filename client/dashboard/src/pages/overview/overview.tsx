@@ -96,7 +96,7 @@ function Budgets({ readings: listed }: { readings: BudgetReading[] }) {
     `Last ${days} days`,
     oneDelta ? `#Epsilon at|delta ${[...deltas][0]}` : '#Epsilon at|the delta of its cap',
     '#Caught at most,|at 1% false alarms',
-    'Last charge',
+    'Last|charge',
     '#Refused|in 24 h',
   ];
   const columns = heads.map(columnOf);
@@ -179,7 +179,7 @@ function Budgets({ readings: listed }: { readings: BudgetReading[] }) {
               depth={depth}
               days={days}
               epsilonColumn={columns[3] ?? ''}
-              saysUnit={units.size > 1}
+              saysUnit={units.size > 1 && depth === 0}
               saysDelta={!oneDelta}
               isCurrent={!shown.current.names.has(reading.budget.name)}
               onShown={(name) => shown.current.names.add(name)}

@@ -101,10 +101,10 @@ export function OverviewRow({
           )}
         </span>
       </th>
-      <td data-label="Spent of its cap">
+      <td>
         <BudgetBar budget={budget} />
       </td>
-      <td data-label={`Last ${days} days`}>
+      <td>
         <Known read={activity.value}>
           {(value) => <SpendCell budget={budget} activity={value} days={days} />}
         </Known>

@@ -107,7 +107,7 @@ function Numbers({ guarantee, smallest, isWinner, delta }: NumbersProps) {
       <td class="number" data-label="Slack">
         {isApproximation ? '' : slackWords(upper, numberOf(guarantee.lower))}
       </td>
-      <td data-label="Kind">
+      <td data-label="Kind" class="short">
         <span class="badges">
           <KindBadge guarantee={guarantee} isWinner={isWinner} />
           {guarantee.containsUnverifiedClaim === true && (

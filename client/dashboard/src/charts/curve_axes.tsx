@@ -19,8 +19,8 @@ interface CurveAxesProps {
 // Grid, marks and titles. The chart's summary reads them out, so they are hidden here.
 export function CurveAxes({ area, x, y, xWords, yWords }: CurveAxesProps) {
   const base = area.height - area.bottom;
-  const xTicks = x.ticks(Math.max(2, Math.floor((area.right - area.left) / 80)));
-  const yTicks = y.ticks(Math.max(2, Math.floor((base - area.top) / 48)));
+  const xTicks = x.ticks(Math.max(2, Math.floor((area.right - area.left) / (area.width < 480 ? 64 : 96))));
+  const yTicks = y.ticks(Math.max(2, Math.floor((base - area.top) / 40)));
   return (
     <g class="curve-axes" aria-hidden="true">
       {yTicks.map(({ value, label }) => (

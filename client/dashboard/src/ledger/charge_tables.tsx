@@ -3,23 +3,16 @@ import { idOf } from '../api/resource_names';
 import { Badge } from '../design/badge';
 import { Ago } from '../design/time';
 import { Grid } from '../design/grid';
-import { eventWords } from '../format/events';
 import { count, counted } from '../format/numbers';
 import { causeWords, reasonWords, remedyWords } from '../format/refusals';
 import { isWord, Term } from '../glossary/term';
 import { hrefOf } from '../router';
-import { sessionsOf, type RefusalGroup } from './refusal_groups';
+import { eventOfCharge, sessionsOf, type RefusalGroup } from './refusal_groups';
 
 /** Returns "people" and "first" from a charge's name. */
 function ownerOf(charge: Charge): { budget: string; session: string; attempt: string } {
   const parts = charge.name.split('/');
   return { budget: parts[1] ?? '', session: parts[3] ?? '', attempt: parts[5] ?? '' };
-}
-
-/** The event, or what the ledger keeps of a refused one. */
-function chargedWords(charge: Charge): string {
-  const described = charge.eventDescription ?? '';
-  return described === '' ? eventWords(charge.event) : described;
 }
 
 /** The reason in words, explained where the glossary does. */
@@ -50,7 +43,7 @@ export function ChargesTable({ charges }: { charges: readonly Charge[] }) {
               </Badge>
             )}
           </td>
-          <td data-label="Event">{chargedWords(charge)}</td>
+          <td data-label="Event">{eventOfCharge(charge) || 'unknown event'}</td>
           <td data-label="Times" class="number">
             {count(charge.count)}
           </td>
@@ -121,7 +114,7 @@ function RefusalRow({ group, ofOneSession }: { group: RefusalGroup; ofOneSession
         </span>
         {times > 1 && (
           <span class="under">
-            and {count(times - 1)} more like it
+            and {count(times - 1)} more for this reason
             {others > 0 && ` in ${counted(others, 'other session')}`}, since <Ago time={group.charges.at(-1)?.createTime} />
           </span>
         )}
@@ -130,7 +123,7 @@ function RefusalRow({ group, ofOneSession }: { group: RefusalGroup; ofOneSession
         <span>
           {isPlan
             ? 'to open the session: it was not created'
-            : `${count(charge.count)} × ${chargedWords(charge)}`}
+            : `${count(charge.count)} × ${eventOfCharge(charge)}`}
         </span>
       </td>
       <td data-label="Why not">

@@ -53,14 +53,14 @@ export function EntriesTable({ entries }: { entries: readonly ReadEntry[] }) {
 function EntryRow({ entry, words, who }: ReadEntry) {
   return (
     <tr>
-      <td data-label="Time" class="nowrap">
+      <td class="nowrap short">
         {clockTime(entry.time ?? '')}
       </td>
-      <td data-label="Who" class="who" title={[doorWords(entry.actor), entry.actor?.client].filter(Boolean).join(', ')}>
+      <td class="who" title={[doorWords(entry.actor), entry.actor?.client].filter(Boolean).join(', ')}>
         {who}
         {entry.actor?.door === 'OFFLINE' && <span class="under">{doorWords(entry.actor)}</span>}
       </td>
-      <td data-label="What" class="breakable">
+      <td class="breakable">
         <span>
           <Sentence words={words} />
           {words.reason !== '' && (
@@ -72,12 +72,10 @@ function EntryRow({ entry, words, who }: ReadEntry) {
         </span>
       </td>
       <td
-        data-label="Entry"
         class="number"
         title={`hash ${hexOf(entry.hash)}, after ${hexOf(entry.previousHash)}`}
       >
-        {count(entry.sequence)}
-        <span class="under hash">{hexOf(entry.hash).slice(0, 8)}</span>
+        <span class="hash muted">{hexOf(entry.hash).slice(0, 8)}</span> {count(entry.sequence)}
       </td>
     </tr>
   );

@@ -5,7 +5,7 @@ import type { Actor, AuditEntry, Cap, MechanismEvent } from '../api/messages';
 import { exponential } from '../format/caps';
 import { eventWords } from '../format/events';
 import { reasonWords } from '../format/refusals';
-import { counted } from '../format/numbers';
+import { count, counted } from '../format/numbers';
 
 /** What a filter can choose. */
 export const KINDS = {
@@ -106,7 +106,7 @@ export function entryWords(entry: AuditEntry, capOf: CapOf = () => undefined): E
   for (const [pattern, kind, text] of RULES) {
     const parts = pattern.exec(description)?.groups;
     if (parts === undefined) continue;
-    const why = parts['why'] === undefined ? '' : `${reasonWords(parts['why'])}${parts['more'] ?? ''}`;
+    const why = parts['why'] === undefined ? '' : `${reasonWords(parts['why'])}${(parts['more'] ?? '').replace(/\d{4,}(?= would fit)/, count)}`;
     return { kind, text: text(parts, capOf), about: parts['about'] ?? '', reason: parts['reason'] ?? why };
   }
   return { kind: 'other', text: description, about: '', reason: '' };

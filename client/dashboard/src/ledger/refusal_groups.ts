@@ -1,8 +1,9 @@
-// Refusals that say the same, as one: by budget, why and what.
+// Refusals for the same reason, as one: by budget and by the cap that had no room.
 
 import { countOf, type Charge } from '../api/messages';
 import { eventWords } from '../format/events';
 import { reasonWords } from '../format/refusals';
+import { describedWords } from './entry_words';
 
 export interface RefusalGroup {
   key: string;
@@ -11,9 +12,9 @@ export interface RefusalGroup {
 }
 
 /** The event of a refused charge, or what the ledger keeps of it; empty for a session. */
-export function refusedWords(charge: Charge): string {
+export function eventOfCharge(charge: Charge): string {
   const described = charge.eventDescription ?? '';
-  if (described !== '') return described;
+  if (described !== '') return describedWords(described);
   return charge.event === undefined ? '' : eventWords(charge.event);
 }
 
@@ -26,7 +27,9 @@ export function groupedRefusals(charges: readonly Charge[]): RefusalGroup[] {
   for (const charge of charges) {
     const budget = charge.name.split('/').slice(0, 2).join('/');
     const { reason = '', limitingResource = '' } = charge.refusal ?? {};
-    const key = [budget, reason, limitingResource, refusedWords(charge)].join(' ');
+    // A session that was not opened has no event.
+    const what = eventOfCharge(charge) === '' ? 'session' : 'charge';
+    const key = [budget, reason, limitingResource, what].join(' ');
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [charge]);
     else group.push(charge);
@@ -67,7 +70,7 @@ export function filteredRefusals(
       charge.name,
       charge.refusal?.limitingResource,
       reasonWords(charge.refusal?.reason),
-      refusedWords(charge),
+      eventOfCharge(charge),
     ];
     return text === '' || words.join(' ').toLowerCase().includes(text);
   });

@@ -134,7 +134,10 @@ function Deciders({ session, told, limiting }: DecidersProps) {
             {known === undefined ? 'a cap that this page does not know' : capWords(known.cap)}
             {limiting === name && <Limiting />}
             {known?.theorem !== undefined && known.theorem !== '' && (
-              <span class="under small muted">{known.theorem}</span>
+              <details class="small">
+                <summary>Why stopping there gives the guarantee</summary>
+                <span class="muted">{known.theorem}</span>
+              </details>
             )}
           </li>
         );

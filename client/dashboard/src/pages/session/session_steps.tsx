@@ -58,7 +58,7 @@ function Attempts({ series }: { series: EpsilonSeries }) {
       <Grid label="Attempts" heads={['Attempt', 'Opened', '#After steps', '#Entry', 'State']}>
         {[...attempts].reverse().map((attempt, i) => (
           <tr key={attempt.number}>
-            <th scope="row">{count(attempt.number)}</th>
+            <th scope="row">attempt {count(attempt.number)}</th>
             <td data-label="Opened" class="short">
               <Ago time={attempt.time} />
             </td>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { causeWords, reasonWords, remedyWords } from './refusals';
+import { causeWords, reasonWords, refusedCount, remedyWords } from './refusals';
 
 test('SaysTheCauseRoundedToTheSafeSide', () => {
   const refusal = {
@@ -61,4 +61,9 @@ test('ThePolicysOwnWordsComeFirst', () => {
     remedyWords({ reason: 'POLICY_VIOLATION', remedy: 'draw POISSON batches' }),
     'Draw POISSON batches.',
   );
+});
+
+test('ACountThatStopsSaysSo', () => {
+  assert.equal(refusedCount(999), '999');
+  assert.equal(refusedCount(1000), '1,000+');
 });

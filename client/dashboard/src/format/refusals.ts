@@ -92,3 +92,11 @@ function asSentence(text: string): string {
   const first = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(first) ? first : `${first}.`;
 }
+
+/** The server counts the refusals of a day up to this number. */
+const MOST_COUNTED = 1000;
+
+/** "12", or "1,000+" where there may be more. */
+export function refusedCount(refused: number): string {
+  return `${count(refused)}${refused >= MOST_COUNTED ? '+' : ''}`;
+}

@@ -15,6 +15,7 @@ import { delta, deltaText } from '../../delta';
 import { capWords, curveWords, scopeWords, spentWords, unitsWords } from '../../format/caps';
 import { relationName } from '../../format/names';
 import { count, counted, percent } from '../../format/numbers';
+import { refusedCount } from '../../format/refusals';
 import { EpsilonAtDelta } from '../../glossary/epsilon_at_delta';
 import { Term } from '../../glossary/term';
 import { hrefOf } from '../../router';
@@ -177,7 +178,7 @@ function BudgetFigures({ budget, guarantees, activity }: BudgetFiguresProps) {
             '0'
           ) : (
             <a href={hrefOf({ page: 'refusals', budget: idOf(budget.name) })}>
-              {count(recent.refusedChargeCount)}
+              {refusedCount(countOf(recent.refusedChargeCount))}
             </a>
           )
         }

@@ -37,7 +37,7 @@ export function ChildBudgets({ budget }: { budget: Budget }) {
       <Answer read={read} what="the budgets below">
         {(tree) => (
           <>
-            <Grid label="Budgets below" heads={['Budget', 'State', 'Spent of its cap', '#Charges']}>
+            <Grid label="Budgets below" heads={['Budget', 'Spent of its cap', '#Charges']}>
               {budgetRows((tree.budgets ?? []).filter((one) => one.name !== budget.name)).map(
                 ({ budget: one, depth }) => (
                   <tr key={one.name}>
@@ -47,13 +47,11 @@ export function ChildBudgets({ budget }: { budget: Budget }) {
                       >
                         <a href={hrefOf({ page: 'budget', budget: idOf(one.name) })}>
                           {idOf(one.name)}
-                        </a>
+                        </a>{' '}
+                        {one.state !== 'ACTIVE' && <StateBadge state={one.state} />}
                         {depth > 0 && <span class="under">below {idOf(one.parent ?? '')}</span>}
                       </span>
                     </th>
-                    <td data-label="State" class="short">
-                      <StateBadge state={one.state} />
-                    </td>
                     <td>
                       <BudgetBar budget={one} />
                     </td>

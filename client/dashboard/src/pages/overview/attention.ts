@@ -1,7 +1,8 @@
 // What somebody should look at first.
 
 import { countOf, numberOf, type BudgetReading } from '../../api/messages';
-import { counted, percent } from '../../format/numbers';
+import { percent } from '../../format/numbers';
+import { refusedCount } from '../../format/refusals';
 import {
   dayOf,
   dayWords,
@@ -65,7 +66,7 @@ export function attentionOf(
     const reason = budget.stateReason ?? '';
     add('stopped', `is frozen${reason === '' ? '' : `: ${reason}`}`, 2.9);
   }
-  if (refused > 0) add('told', `had ${counted(refused, 'refusal')} in 24 h`, refused / 1e6);
+  if (refused > 0) add('told', `had ${refusedCount(refused)} ${refused === 1 ? 'refusal' : 'refusals'} in 24 h`, refused / 1e6);
   return items;
 }
 

@@ -4,6 +4,7 @@ import { Figure } from '../../design/facts';
 import { Icon, type IconName } from '../../design/icons';
 import { Ago } from '../../design/time';
 import { count } from '../../format/numbers';
+import { refusedCount } from '../../format/refusals';
 import { hrefOf } from '../../router';
 import { isNearly, type Attention } from './attention';
 
@@ -35,7 +36,7 @@ export function OverviewFigures({ readings }: { readings: readonly BudgetReading
       />
       <Figure
         name="Refused in 24 h"
-        value={refused === 0 ? '0' : <a href={hrefOf({ page: 'refusals' })}>{count(refused)}</a>}
+        value={refused === 0 ? '0' : <a href={hrefOf({ page: 'refusals' })}>{refusedCount(refused)}</a>}
         note="charges and plans"
       />
       <Figure name="Last charge" value={<Ago time={newest} />} note="of any budget" />

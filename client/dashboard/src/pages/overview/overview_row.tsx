@@ -3,6 +3,7 @@ import { idOf } from '../../api/resource_names';
 import { pathOfResource } from '../../api/client';
 import { epsilonWords, useBudgetGuarantees } from '../../api/guarantees';
 import {
+  countOf,
   numberOf,
   type Budget,
   type BudgetActivity,
@@ -14,7 +15,8 @@ import { StateBadge } from '../../design/badge';
 import { Ago } from '../../design/time';
 import { deltaTextFor } from '../../delta';
 import { relationName } from '../../format/names';
-import { count, percent } from '../../format/numbers';
+import { percent } from '../../format/numbers';
+import { refusedCount } from '../../format/refusals';
 import { hrefOf } from '../../router';
 import { BudgetBar } from '../../ledger/budget_bar';
 import { ClaimNote } from '../../ledger/claim_note';
@@ -125,7 +127,7 @@ export function OverviewRow({
             refused === undefined || refused === '0' ? (
               '0'
             ) : (
-              <a href={hrefOf({ page: 'refusals', budget: id })}>{count(refused)}</a>
+              <a href={hrefOf({ page: 'refusals', budget: id })}>{refusedCount(countOf(refused))}</a>
             )
           }
         </Known>

@@ -64,15 +64,23 @@ export function SessionFigures({ session, guarantees }: SessionFiguresProps) {
           value={count(steps)}
           note={counted(session.acceptedChargeCount, 'charge')}
         />
-        <Figure
-          name="Steps that still fit"
-          value={fit === undefined ? missing : Number(fit) > MOST_STEPS ? 'no limit' : count(fit)}
-          note={
-            fit === undefined && steps === 0
-              ? 'before the first charge'
-              : 'of the event charged last'
-          }
-        />
+        {session.mode === 'DECLARED' ? (
+          <Figure
+            name="Tickets left"
+            value={count((session.ticketsLeft ?? []).reduce((sum, left) => sum + countOf(left), 0))}
+            note="steps of the plan"
+          />
+        ) : (
+          <Figure
+            name="Steps that still fit"
+            value={fit === undefined ? missing : Number(fit) > MOST_STEPS ? 'no limit' : count(fit)}
+            note={
+              fit === undefined && steps === 0
+                ? 'before the first charge'
+                : 'of the event charged last'
+            }
+          />
+        )}
         <Figure
           name={<Term word="attempt">Attempt</Term>}
           value={countOf(session.currentAttempt) === 0 ? 'none' : count(session.currentAttempt)}

@@ -18,6 +18,7 @@ after(async () => {
 await import('./reading.test.mjs');
 await import('./questions.test.mjs');
 await import('./audit.test.mjs');
+await import('./sessions.test.mjs');
 await import('./keyboard.test.mjs');
 await import('./live.test.mjs');
 await import('./resume.test.mjs');

@@ -35,16 +35,30 @@ export async function closeBrowser() {
 /** A build of the dashboard to look at in place of the one in the server: its folder dist. */
 const dashboard = process.env.EPSLEDGER_DASHBOARD;
 
-/** Answers "/" and "/assets/*" from the folder, under the policy that the server sends. */
+const policies = new Map();
+
+/** The policy under which a server serves its own page. */
+function policyOf(origin) {
+  if (!policies.has(origin)) {
+    policies.set(
+      origin,
+      fetch(origin).then((answer) => answer.headers.get('content-security-policy') ?? ''),
+    );
+  }
+  return policies.get(origin);
+}
+
+/** Answers "/" and "/assets/*" from the folder, under the policy of the server. */
 async function serveDashboard(context) {
   if (dashboard === undefined) return;
   await context.route(/^https?:\/\/[^/]+\/($|assets\/)/, async (route) => {
     const { origin, pathname } = new URL(route.request().url());
-    const page = await context.request.get(`${origin}/`);
-    await route.fulfill({
+    const answer = {
       path: join(dashboard, pathname === '/' ? 'index.html' : pathname),
-      headers: { 'content-security-policy': page.headers()['content-security-policy'] ?? '' },
-    });
+      headers: { 'content-security-policy': await policyOf(origin) },
+    };
+    // The page may have been closed meanwhile.
+    await route.fulfill(answer).catch(() => undefined);
   });
 }
 

@@ -21,8 +21,9 @@ export interface SessionQuestion {
   pageToken: string;
 }
 
-/** A page, with the part of its question that its numbers depend on: an older page may be shown. */
+/** A page, with the part of its question that it depends on: an older page may be shown. */
 export interface SessionPage extends ListSessionReadingsResponse {
+  pageToken: string;
   delta: string;
   renyiOrder?: number;
 }
@@ -47,7 +48,7 @@ export function useSessionReadings(
         },
         abort,
       );
-      return page.ok ? { ok: true, value: { ...page.value, delta, renyiOrder } } : page;
+      return page.ok ? { ok: true, value: { ...page.value, pageToken, delta, renyiOrder } } : page;
     },
     { touchedBy: question === undefined ? [] : [question.budget], keepsOld: true },
   );

@@ -65,7 +65,8 @@ function Plot({ days, rate, spent, nowMs }: PlotProps) {
   const width = days.length + aheadDays;
   const scaled = days.map(({ day, spent: share }) => ({ day, spent: share / top }));
   const place = (share: number) => HEIGHT * (1 - Math.min(1, share / top));
-  const marks = [1, 0.75, 0.5, 0.25, 0].map((share) => share * top);
+  // Without the last digits of a product, which would be rounded up.
+  const marks = [1, 0.75, 0.5, 0.25, 0].map((share) => Number((share * top).toPrecision(9)));
   return (
     <div class="spend-chart">
       <div class="spend-ys" aria-hidden="true">

@@ -127,6 +127,10 @@ function Sessions(props: SessionsProps) {
   const { budget, page, text, by, isDescending, group, at, tokens } = props;
   const order = page.renyiOrder;
   const total = countOf(page.sessionCount);
+  // Until the answer that has the chosen page is there, the page before it stays.
+  const isThere = page.pageToken === (tokens.value.at(-1) ?? '');
+  const shownAt = useRef(0);
+  if (isThere) shownAt.current = at.value;
   if (total === 0 && text.value === '' && budget.state !== 'ACTIVE') {
     return <p class="muted">No session has been opened under this budget, and none can be now.</p>;
   }
@@ -144,7 +148,7 @@ function Sessions(props: SessionsProps) {
   const sessions = isWhole
     ? sortedSessions(page.sessions ?? [], by.value, isDescending.value)
     : (page.sessions ?? []);
-  const inAnswer = (at.value % PAGES_OF_AN_ANSWER) * SHOWN;
+  const inAnswer = (shownAt.current % PAGES_OF_AN_ANSWER) * SHOWN;
   const shown = sessions.slice(inAnswer, inAnswer + SHOWN);
   const keys = sessionKeys(sessions);
   const isGrouped = isWhole && keys.includes(group.value);
@@ -223,7 +227,9 @@ function Sessions(props: SessionsProps) {
         </Grid>
       )}
       {total === 0 && <p class="muted">No session matches.</p>}
-      {total > SHOWN && !isGrouped && <Pages page={page} total={total} at={at} tokens={tokens} />}
+      {total > SHOWN && !isGrouped && (
+        <Pages page={page} total={total} isThere={isThere} at={at} tokens={tokens} />
+      )}
       <p class="small muted">
         {shown.some(({ session }) => session.mode === 'DECLARED') &&
           'For a declared session: the steps drawn so far; its budgets paid for the whole plan. '}
@@ -237,11 +243,13 @@ function Sessions(props: SessionsProps) {
 interface PagesProps {
   page: ListSessionReadingsResponse;
   total: number;
+  /** False while the chosen page is on its way. */
+  isThere: boolean;
   at: Signal<number>;
   tokens: Signal<readonly string[]>;
 }
 
-function Pages({ page, total, at, tokens }: PagesProps) {
+function Pages({ page, total, isThere, at, tokens }: PagesProps) {
   const last = Math.ceil(total / SHOWN) - 1;
   const next = page.nextPageToken ?? '';
   const go = (to: number) => {
@@ -255,18 +263,28 @@ function Pages({ page, total, at, tokens }: PagesProps) {
   return (
     <div class="fields-inline">
       <span class="actions">
-        <button type="button" disabled={at.value === 0} onClick={() => go(0)}>
+        <button type="button" disabled={!isThere || at.value === 0} onClick={() => go(0)}>
           First
         </button>
-        <button type="button" disabled={at.value === 0} onClick={() => go(at.value - 1)}>
+        <button
+          type="button"
+          disabled={!isThere || at.value === 0}
+          onClick={() => go(at.value - 1)}
+        >
           Previous
         </button>
-        <button type="button" disabled={at.value >= last} onClick={() => go(at.value + 1)}>
+        <button
+          type="button"
+          disabled={!isThere || at.value >= last}
+          onClick={() => go(at.value + 1)}
+        >
           Next
         </button>
       </span>
       <span class="small muted" role="status">
-        {count(first + 1)} to {count(Math.min(total, first + SHOWN))} of {count(total)}
+        {isThere
+          ? `${count(first + 1)} to ${count(Math.min(total, first + SHOWN))} of ${count(total)}`
+          : 'Loading more …'}
       </span>
     </div>
   );

@@ -10,13 +10,13 @@ import {
 } from './messages';
 import { roundedUp } from '../format/numbers';
 import { SHOWN_FALSE_POSITIVE_RATE } from './budgets';
-import { useAnswer, type Read } from './read';
+import { useAnswer, type Read, type ReadOptions } from './read';
 
 /** Epsilon at delta of a budget, with the worst-case true positive rate if the server knows it. */
 export function useBudgetGuarantees(
   name: string,
   deltaText: string,
-  known: { initial?: BudgetGuarantees; isCurrent?: boolean } = {},
+  known: ReadOptions<BudgetGuarantees> = {},
 ): ReadonlySignal<Read<BudgetGuarantees>> {
   const ask = async (abort: AbortSignal): Promise<Result<BudgetGuarantees>> => {
     const path = pathOfResource(name, 'guarantees');

@@ -26,6 +26,8 @@ export interface ReadOptions<T> {
   touchedBy?: readonly string[];
   /** Only the changes for which this is true count. */
   touchedWhen?: (change: LedgerChange) => boolean;
+  /** Whoever gave `initial` asks again when the page begins to follow the ledger: not this. */
+  isAskedAbove?: boolean;
   /** The answer to the previous request stays until there is one to the new request. */
   keepsOld?: boolean;
 }
@@ -112,7 +114,8 @@ export function useAnswer<T>(
     const stops = [
       onConnected((isFresh) => {
         const failed = answer.peek().error !== undefined;
-        if (failed || (isFresh && touchedBy.length > 0)) soon();
+        const asksAgain = touchedBy.length > 0 && options.isAskedAbove !== true;
+        if (failed || (isFresh && asksAgain)) soon();
       }),
       onChange((change) => {
         if (options.touchedWhen?.(change) === false) return;

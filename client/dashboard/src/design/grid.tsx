@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Choice } from './choice';
 
 // On a narrow screen each row is a card, and more rows than these are shown on request.
-const MOST_CARDS = 20;
+const MOST_CARDS = 12;
 const NARROW = 'screen and (max-width: 48rem)';
 
 function useIsNarrow(): boolean {

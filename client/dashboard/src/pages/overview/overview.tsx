@@ -42,11 +42,16 @@ const SORT_KEYS: readonly (SortKey | undefined)[] = [
 export function OverviewPage() {
   const atDelta = deltaText.value;
   const atCap = !isDeltaChosen.value;
-  // A new budget is a new question; until its answer is there, the previous one stays.
+  // A new budget is a new question; until its answer is there, the previous one stays. The budgets
+  // that are known first are those of the first answer.
+  const known = knownBudgets.value.size;
+  const first = useRef(0);
+  if (first.current === 0) first.current = known;
   const list = useAnswer<BudgetReading[]>(
-    `readings ${atDelta} ${String(atCap)} ${knownBudgets.value.size}`,
+    `readings ${atDelta} ${String(atCap)} ${known === first.current ? '' : known}`,
     (abort) => listBudgetReadings(atDelta, atCap, abort),
-    { keepsOld: true },
+    // One question for all rows when the page begins to follow; a change is asked for by its row.
+    { keepsOld: true, touchedBy: ['budgets'], touchedWhen: () => false },
   );
   return (
     <>
@@ -60,17 +65,25 @@ export function OverviewPage() {
 
 function Budgets({ readings: listed }: { readings: BudgetReading[] }) {
   // What rows read since the list was made, by name: the figures follow the rows.
-  const newer = useSignal<ReadonlyMap<string, RowRead>>(new Map());
-  const readings = listed.map((reading) => ({
-    ...reading,
-    ...newer.value.get(reading.budget.name),
-  }));
+  const newer = useSignal<{ listed: unknown; rows: ReadonlyMap<string, RowRead> }>({
+    listed,
+    rows: new Map(),
+  });
+  const rowsRead = newer.value.listed === listed ? newer.value.rows : new Map<string, RowRead>();
+  const readings = listed.map((reading) => ({ ...reading, ...rowsRead.get(reading.budget.name) }));
   const tell = (read: RowRead) => {
-    newer.value = new Map(newer.peek()).set(read.budget.name, read);
+    const { listed: of, rows } = newer.peek();
+    newer.value = {
+      listed,
+      rows: new Map(of === listed ? rows : []).set(read.budget.name, read),
+    };
   };
-  // A row that is shown again, after a search, was not following: the list may be old for it.
-  const shown = useRef({ listed, names: new Set<string>() });
-  if (shown.current.listed !== listed) shown.current = { listed, names: new Set() };
+  // A row that is shown again, after a search, was not following: the list may be old for it. A new
+  // list has new rows.
+  const shown = useRef({ listed, names: new Set<string>(), number: 0 });
+  if (shown.current.listed !== listed) {
+    shown.current = { listed, names: new Set(), number: shown.current.number + 1 };
+  }
   const wanted = useSignal('');
   const chosenDays = useSignal(String(RATE_DAYS));
   const days = Number(chosenDays.value);
@@ -174,7 +187,7 @@ function Budgets({ readings: listed }: { readings: BudgetReading[] }) {
           ),
           ...below.map(({ reading, depth }) => (
             <OverviewRow
-              key={`${reading.budget.name} ${String(reading.delta)}`}
+              key={`${shown.current.number} ${reading.budget.name} ${String(reading.delta)}`}
               reading={reading}
               depth={depth}
               days={days}

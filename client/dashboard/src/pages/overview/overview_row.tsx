@@ -54,12 +54,13 @@ export function OverviewRow({
 }: OverviewRowProps) {
   const { budget: listed } = reading;
   const { name } = listed;
-  const options = { touchedBy: [name], isCurrent };
+  const options = { touchedBy: [name], isCurrent, isAskedAbove: true };
   const read = useGet<Budget>(pathOfResource(name), {}, { ...options, initial: listed });
   const deltaText = deltaTextFor(listed.cap);
   const guarantees = useBudgetGuarantees(name, deltaText, {
     initial: guaranteesOf(reading, deltaText),
     isCurrent,
+    isAskedAbove: true,
   });
   const activity = useGet<BudgetActivity>(
     pathOfResource(name, 'activity'),

@@ -1,6 +1,6 @@
 import './spent_bar.css';
 import { useId } from 'preact/hooks';
-import { percent } from '../format/numbers';
+import { isNearlySpent, percent } from '../format/numbers';
 
 interface SpentBarProps {
   /** In [0, 1]; above 1 if a cell of the currency overran. */
@@ -13,14 +13,12 @@ interface SpentBarProps {
   of?: string;
 }
 
-const NEARLY = 0.8;
-
 /** What is spent of a cap, with the part in open leases hatched, and the same in words. */
 export function SpentBar({ spent, leased = 0, thresholds = [], of }: SpentBarProps) {
   const hatch = useId();
   const shown = Math.min(1, Math.max(0, spent));
   const shownLeased = Math.min(shown, Math.max(0, leased));
-  const tone = spent >= 1 ? ' spent-bar-bad' : spent >= NEARLY ? ' spent-bar-warn' : '';
+  const tone = spent >= 1 ? ' spent-bar-bad' : isNearlySpent(spent) ? ' spent-bar-warn' : '';
   const words = `${percent(spent, 'up')} spent`;
   return (
     <span class={`spent-bar${tone}`}>

@@ -4,6 +4,7 @@ import {
   count,
   counted,
   epsilonAtDelta,
+  isNearlySpent,
   percent,
   rounded,
   roundedDown,
@@ -92,4 +93,13 @@ test('DeltaIsPartOfEveryLabel', () => {
   assert.equal(epsilonAtDelta(1.8301, '1e-5'), 'epsilon 1.84 at delta 1e-5');
   assert.equal(epsilonAtDelta(Infinity, '1e-5'), 'no finite epsilon at delta 1e-5');
   assert.equal(epsilonAtDelta(undefined, '1e-5'), 'no epsilon at delta 1e-5');
+});
+
+test('WhatIsShownAsEightyPercentIsNearlySpent', () => {
+  for (const share of [0.7901, 0.8, 0.9999]) {
+    assert.ok(isNearlySpent(share), percent(share, 'up'));
+  }
+  for (const share of [0.79, 0, 1, 1.2]) {
+    assert.ok(!isNearlySpent(share), percent(share, 'up'));
+  }
 });

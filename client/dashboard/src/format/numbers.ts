@@ -85,6 +85,11 @@ export function percent(share: number, direction: Direction, significant = 2): s
   return `${rounded(hundredfold, direction, places)}%`;
 }
 
+/** True from 80% on, as percent() shows it, if anything is left. */
+export function isNearlySpent(share: number): boolean {
+  return share < 1 && Math.ceil(share * 100 - 1e-9) >= 80;
+}
+
 /** "12,345": an integer, exactly; also from the text of a 64-bit one. */
 export function count(value: number | string | undefined): string {
   if (value === undefined) return '0';

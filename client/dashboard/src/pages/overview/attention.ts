@@ -1,7 +1,7 @@
 // What somebody should look at first.
 
 import { countOf, numberOf, type BudgetReading } from '../../api/messages';
-import { percent } from '../../format/numbers';
+import { isNearlySpent, percent } from '../../format/numbers';
 import { refusedCount } from '../../format/refusals';
 import {
   dayOf,
@@ -24,14 +24,12 @@ export interface Attention {
   weight: number;
 }
 
-const NEARLY = 0.8;
 /** A cap that is spent within so many days at the present rate needs a decision now. */
 const SOON_DAYS = 14;
 
 /** True if the budget is active and 80% or more of it, but not all, is spent. */
 export function isNearly({ budget }: BudgetReading): boolean {
-  const spent = numberOf(budget.spentFraction) ?? 0;
-  return budget.state === 'ACTIVE' && spent >= NEARLY && spent < 1;
+  return budget.state === 'ACTIVE' && isNearlySpent(numberOf(budget.spentFraction) ?? 0);
 }
 
 /**

@@ -230,9 +230,8 @@ absl::StatusOr<DirectedProfiles> PoissonSampledOf(const MechanismEvent& event,
     const bool attained = std::none_of(inner.begin(), inner.end(), [](const Use& use) {
       return HasKnownContribution(*use.event);
     });
-    return DirectedProfiles{
-        std::make_shared<RevealedSampleProfile>(profiles->remove, q, attained),
-        std::make_shared<RevealedSampleProfile>(profiles->add, q, attained)};
+    return DirectedProfiles{std::make_shared<RevealedSampleProfile>(profiles->remove, q, attained),
+                            std::make_shared<RevealedSampleProfile>(profiles->add, q, attained)};
   }
   return PoissonSampledProfiles(*profiles, q);
 }

@@ -17,10 +17,10 @@ namespace epsledger::accounting {
 // guarantee is known. Where the output without a record equals that with "nothing" in its place, as
 // for noise that is added to a sum and for Poisson samples of such releases, R is Q, and
 // PoissonSampledProfiles has the smaller profile.
-// Under replace-special exact where the inner profile is and only a guarantee is known: the inner mechanism that also outputs
-// "drawn" or "not drawn" attains it. Under replace-one an upper bound alone: of a mechanism that is
-// known, the output without the record is too.
-// Error: that of the inner profile and a few ulp. Cost: that of the inner profile.
+// Under replace-special exact where the inner profile is and only a guarantee is known: the inner
+// mechanism that also outputs "drawn" or "not drawn" attains it. Under replace-one an upper bound
+// alone: of a mechanism that is known, the output without the record is too. Error: that of the
+// inner profile and a few ulp. Cost: that of the inner profile.
 class RevealedSampleProfile final : public PrivacyProfile {
  public:
   // REQUIRES: 0 < q <= 1; inner not null.

@@ -10,12 +10,18 @@
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "accounting/event/status_macros.h"
 
 namespace epsledger::storage {
 namespace {
 
 using std::filesystem::path;
+
+// A process that was killed holds its files until its last write is over.
+constexpr int kTries = 150;
+constexpr absl::Duration kInterval = absl::Milliseconds(20);
 
 // Returns the parent directory of `name`.
 path Above(const path& name) { return name.parent_path().empty() ? path(".") : name.parent_path(); }
@@ -69,7 +75,12 @@ absl::StatusOr<FolderLock> FolderLock::Hold(const std::string& path) {
   if (lock.fd_ < 0) {
     return absl::UnavailableError(absl::StrCat(path, ": cannot be opened: ", std::strerror(errno)));
   }
-  if (flock(lock.fd_, LOCK_EX | LOCK_NB) == 0) return lock;
+  int held = flock(lock.fd_, LOCK_EX | LOCK_NB);
+  for (int tries = 1; held != 0 && errno == EWOULDBLOCK && tries < kTries; ++tries) {
+    absl::SleepFor(kInterval);
+    held = flock(lock.fd_, LOCK_EX | LOCK_NB);
+  }
+  if (held == 0) return lock;
   if (errno == EWOULDBLOCK) {
     return absl::FailedPreconditionError(
         path + ": another process holds this folder; one server at a time");

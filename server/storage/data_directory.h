@@ -31,8 +31,9 @@ class FolderLock {
     return *this;
   }
 
-  // FAILED_PRECONDITION if another process holds the directory, UNAVAILABLE if it cannot be opened.
-  // If the file system does not support locks on folders, returns OK without holding it.
+  // Waits up to 3 s for another process, which may be one that was killed and is not gone yet.
+  // FAILED_PRECONDITION if it still holds the directory, UNAVAILABLE if it cannot be opened. If the
+  // file system does not support locks on folders, returns OK without holding it.
   static absl::StatusOr<FolderLock> Hold(const std::string& path);
 
  private:

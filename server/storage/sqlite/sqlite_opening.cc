@@ -22,6 +22,8 @@
 namespace epsledger::storage {
 namespace {
 
+constexpr int kBusyMillis = 1000;
+
 // Enough for the log of a thousand charges, with a few charges per transaction.
 constexpr int kTrialWrites = 16;  // of 64 KiB each
 
@@ -82,6 +84,8 @@ absl::Status SqliteStore::OpenDatabase(const std::string& path, const Options& o
                         database == nullptr ? "out of memory" : sqlite3_errmsg(database)));
   }
   CheckpointOnClose(false);  // before RewriteLog
+  // A process that was killed lets go of the folder shortly before it lets go of this file.
+  sqlite3_busy_timeout(database, kBusyMillis);
   // Exclusive: a second server on the same data would decide on a stale state.
   const Setting settings[] = {
       {"PRAGMA locking_mode = EXCLUSIVE", "exclusive"},
@@ -95,6 +99,7 @@ absl::Status SqliteStore::OpenDatabase(const std::string& path, const Options& o
   for (const Setting& setting : settings) {
     RETURN_IF_ERROR(Set(path, setting));
   }
+  sqlite3_busy_timeout(database, 0);
   if (sqlite3_db_readonly(database, "main") != 0) {
     return absl::FailedPreconditionError(
         path +

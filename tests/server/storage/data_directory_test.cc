@@ -4,9 +4,12 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "absl/synchronization/notification.h"
 #include "tests/server/storage/scratch_folder.h"
 
 namespace epsledger::storage {
@@ -44,6 +47,25 @@ TEST_F(DataDirectory, WhatIsThereIsLeftAsItIs) {
   ASSERT_TRUE(Make(root_ + "/data").ok());
   EXPECT_TRUE(synced_.empty());
   EXPECT_EQ(std::filesystem::status(root_ + "/data").permissions(), before);
+}
+
+TEST_F(DataDirectory, AProcessThatIsNotGoneYetIsWaitedFor) {
+  std::optional<FolderLock> first = *FolderLock::Hold(root_);
+  absl::Notification begun;
+  absl::Status second;
+  std::thread next([&] {
+    begun.Notify();
+    second = FolderLock::Hold(root_).status();
+  });
+  begun.WaitForNotification();
+  first.reset();
+  next.join();
+  EXPECT_TRUE(second.ok()) << second;
+}
+
+TEST_F(DataDirectory, AProcessThatStaysIsNamed) {
+  const FolderLock first = *FolderLock::Hold(root_);
+  EXPECT_EQ(FolderLock::Hold(root_).status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
 TEST_F(DataDirectory, WhatCannotBeMadeOrSyncedIsAnError) {

@@ -8,7 +8,6 @@ import math
 import sys
 from typing import Any, Dict, Iterator, Optional, Tuple
 
-import attr
 import dp_accounting
 import numpy
 
@@ -98,7 +97,7 @@ class RemotePrivacyAccountant(dp_accounting.PrivacyAccountant):
 
 
 def _parts_of(event: Any) -> Iterator[Any]:
-    for field in attr.fields(type(event)) if attr.has(type(event)) else ():
+    for field in getattr(type(event), "__attrs_attrs__", ()):
         value = getattr(event, field.name)
         for part in value if isinstance(value, (list, tuple)) else (value,):
             if isinstance(part, dp_accounting.DpEvent):

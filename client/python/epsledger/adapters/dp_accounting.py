@@ -14,6 +14,7 @@ import numpy
 from ..dp_event import from_dp_event, to_dp_event
 from ..events import Composed
 from ..session import Session
+from .relations import relation_of
 
 
 class RemotePrivacyAccountant(dp_accounting.PrivacyAccountant):
@@ -25,8 +26,7 @@ class RemotePrivacyAccountant(dp_accounting.PrivacyAccountant):
     a replacement makes, which can be twice as large: halve noise multipliers that were stated so."""
 
     def __init__(self, session: Session) -> None:
-        described = session._connection.call("SessionService/GetSession", {"name": session.name})
-        super().__init__(dp_accounting.NeighboringRelation[described["neighboringRelation"]])
+        super().__init__(dp_accounting.NeighboringRelation[relation_of(session)])
         self._session = session
 
     def compose(self, event: Any, count: int = 1) -> "RemotePrivacyAccountant":

@@ -23,6 +23,7 @@ from ..domain import refuse
 from ..dp_event import from_dp_event
 from ..permit import Permit
 from ..session import Session
+from .relations import relation_of
 
 
 def charge_plan(session: Session, plan: DPExecutionPlan) -> Permit:
@@ -33,7 +34,7 @@ def charge_plan(session: Session, plan: DPExecutionPlan) -> Permit:
     if not isinstance(sampling, CyclicPoissonSampling):
         refuse("plan.batch_selection_strategy", type(sampling).__name__, "CyclicPoissonSampling")
     independent = sampling.partition_type is PartitionType.INDEPENDENT and sampling.truncated_batch_size is None
-    relation = session._connection.call("SessionService/GetSession", {"name": session.name})["neighboringRelation"]
+    relation = relation_of(session)
     made_for = getattr(plan, "neighboring_relation", None)  # not in 2.0
     if made_for is not None and made_for.name != relation:
         refuse("plan.neighboring_relation", made_for.name, "%s, the session's" % relation)

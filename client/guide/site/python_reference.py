@@ -5,8 +5,8 @@ import textwrap
 
 # What client/python/README.md calls internal, and what adapters share.
 HIDDEN = {"__main__", "address", "callers_words", "charging", "connection", "event_json", "event_stream",
-          "grpc_transport", "html", "http_transport", "names", "process", "ranks", "readings", "rounded", "seen_heads",
-          "steps", "transport"}
+          "grpc_transport", "html", "http_transport", "names", "process", "ranks", "readings", "relations", "rounded",
+          "seen_heads", "steps", "transport"}
 
 
 def docstring(node):

@@ -39,7 +39,7 @@ from .relations import relation_of
 _KNOWN = ("LAPLACE", "GAUSSIAN", "LAPLACE_THRESHOLDING", "GAUSSIAN_THRESHOLDING", "TRUNCATED_GEOMETRIC", "GENERIC")
 
 
-class LedgerBudgetAccountant(pipeline_dp.NaiveBudgetAccountant):  # type: ignore[misc]
+class LedgerBudgetAccountant(pipeline_dp.NaiveBudgetAccountant):
     """Splits total_epsilon and total_delta over the mechanisms of a pipeline, and charges `session` for all of them.
 
     1. No mechanism has a budget before an ACCEPTED charge for it.

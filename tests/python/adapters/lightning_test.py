@@ -10,6 +10,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import epsledger
+import two_ranks
 from killable_ledger import BUILD
 from ledger_case import STEP, STEPS_THAT_FIT, LedgerCase
 
@@ -97,6 +98,11 @@ class Trainer(LedgerCase):
         with self.assertRaises(epsledger.BudgetExhausted):
             self.fit(session, module)
         self.assertTrue(torch.equal(module.linear.weight.detach(), before))
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Ranks(two_ranks.TwoRanks):
+    TRAINER = os.path.join(HERE, "lightning_trainer.py")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import epsledger
+import two_ranks
 from killable_ledger import BUILD
 from ledger_case import STEP, STEPS_THAT_FIT, LedgerCase
 
@@ -96,6 +97,11 @@ class Trainer(LedgerCase):
         with self.assertRaises(epsledger.BudgetExhausted):
             trainer.train()
         self.assertTrue(torch.equal(trainer.model.linear.weight.detach(), before))
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Ranks(two_ranks.TwoRanks):
+    TRAINER = os.path.join(HERE, "transformers_trainer.py")
 
 
 if __name__ == "__main__":

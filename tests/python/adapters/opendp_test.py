@@ -1,5 +1,8 @@
 """Real measurements of OpenDP, charged by their privacy maps. Needs opendp; skipped by name without."""
+import contextlib
+import io
 import os
+import re
 import sys
 import unittest
 
@@ -22,6 +25,7 @@ except ImportError as missing:
 else:
     MISSING = "" if BUILD else "EPSLEDGER_BUILD names no build folder with server/epsledgerd"
 
+README = os.path.join(HERE, "..", "..", "..", "client", "python", "epsledger", "adapters", "README.md")
 DATA = list(range(100))
 BASIC = epsledger.Cap.approximate_dp(epsilon=3, delta=1e-5, filter="BASIC")
 
@@ -156,6 +160,17 @@ class OpenDp(LedgerCase):
         with self.assertRaises(epsledger.BudgetExhausted):
             context.query(epsilon=1.0).count().laplace().release()
         self.assertEqual(len(context.current_privacy_loss()), 2)
+
+    def test_the_readme_of_the_adapters_is_true(self):
+        with open(README, encoding="utf-8") as stream:
+            (block,) = re.findall(r"^```python opendp\n(.*?)^```$", stream.read(), re.MULTILINE | re.DOTALL)
+        names = {"client": self.client, "ages": DATA}
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(compile(block, "README.md", "exec"), names)
+        self.assertRegex(printed.getvalue(), r"^-?\d+$")
+        ((event, count),) = self.charged(names["session"])
+        self.assertAlmostEqual(event.epsilon, 0.5)
+        self.assertEqual(count, 1)
 
     def test_a_context_for_another_relation_is_refused(self):
         with self.assertRaisesRegex(ValueError, r"privacy_unit\[0\]: got ChangeOneDistance, want SymmetricDistance"):

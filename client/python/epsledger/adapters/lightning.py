@@ -2,7 +2,7 @@
 
     trainer = Trainer(..., callbacks=[LedgerCallback(session, event)])
 
-Tested against Lightning 2.2 on PyTorch 1.13 and Lightning 2.6 on PyTorch 2.15.
+Tested against Lightning 2.2 on PyTorch 1.13, and Lightning 2.6 on PyTorch 2.15, there with two ranks too.
 
 `event` is what one optimizer step of your module releases. Lightning itself adds no noise: your code clips the
 gradients and adds it, in configure_gradient_clipping() or in the optimizer. Do not draw it earlier, because the charge

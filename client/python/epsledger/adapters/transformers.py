@@ -2,7 +2,7 @@
 
     trainer = Trainer(..., callbacks=[LedgerCallback(session, event)])
 
-Tested against transformers 4.40 on PyTorch 1.13 and transformers 5.23 on PyTorch 2.15.
+Tested against transformers 4.40 on PyTorch 1.13, and transformers 5.24 on PyTorch 2.15, there with two ranks too.
 
 `event` is what one optimizer step of your model releases. The Trainer itself adds no noise: your code clips the
 gradients and adds it, in the model, the optimizer or a subclass of Trainer. With an Opacus optimizer, use

@@ -24,8 +24,9 @@ def main(rank, folder, address, budget):
             two_ranks.say(rank, folder, "step")
 
     torch.manual_seed(0)
+    charges = LedgerCallback(two_ranks.opened(rank, address, budget), STEP)
     trainer = transformers.Trainer(
-        model=Model(), train_dataset=DATA, callbacks=[LedgerCallback(two_ranks.opened(rank, address, budget), STEP), Told()],
+        model=Model(), train_dataset=DATA, callbacks=[charges, Told()],
         args=transformers.TrainingArguments(
             output_dir=os.path.join(folder, "out"), per_device_train_batch_size=2, num_train_epochs=2, report_to=[],
             use_cpu=True, ddp_backend="gloo", disable_tqdm=True, logging_strategy="no", save_strategy="no"))

@@ -1,6 +1,7 @@
 """OpenDP: charges what a measurement's privacy map says, before the measurement is invoked.
 
-    context = ledger_context(session, data, privacy_unit=dp.unit_of(contributions=1), privacy_measure=dp.max_divergence())
+    context = ledger_context(session, data, privacy_unit=dp.unit_of(contributions=1),
+                             privacy_measure=dp.max_divergence())
     context.query(epsilon=0.5).count().laplace().release()      # charges PureDp(epsilon=0.5), then draws the noise
 
     count = released(session, measurement, data, d_in=1)        # the same for a measurement of your own
@@ -11,14 +12,15 @@ What is charged follows from the output measure of the measurement: MaxDivergenc
 ApproximateDp, ZeroConcentratedDivergence Zcdp, Approximate<ZeroConcentratedDivergence> Zcdp and a delta.
 SmoothedMaxDivergence is a curve: give `delta`, and the ApproximateDp at that delta is charged. Other measures are
 refused. A compositor of OpenDP is one measurement, and is charged as a whole before its first query. An odometer has no
-bound of its own and is refused: use LedgerCompositor or ledger_context, which charge each query, or make_privacy_filter.
+bound of its own and is refused: LedgerCompositor and ledger_context charge each query instead, and make_privacy_filter
+gives an odometer a bound.
 
-`d_in` is the largest distance between two data sets that are neighbors under the session's relation, in the input metric
-of the measurement. A distance that cannot be such is refused. So is a metric that says nothing of records, such as
-L2Distance: chain the measurement to the transformation that makes its input from the data set.
+`d_in` is the largest distance between two data sets that are neighbors under the session's relation, in the input
+metric of the measurement. A distance that cannot be such is refused. So is a metric that says nothing of records, such
+as L2Distance: chain the measurement to the transformation that makes its input from the data set.
 
-An (epsilon, delta) budget that such guarantees are charged to is best made with Cap.approximate_dp(..., filter="BASIC"),
-which sums them. The default filter counts units of one repeated step, and a guarantee with a delta seldom fits it.
+An (epsilon, delta) budget for such guarantees is best made with Cap.approximate_dp(..., filter="BASIC"), which sums
+them. The default filter counts units of one repeated step, and a guarantee with a delta seldom fits it.
 """
 from __future__ import annotations
 
@@ -40,8 +42,9 @@ _ANY_TWO = "DiscreteDistance"  # all data sets are neighbors: local privacy
 
 
 def measurement_event(measurement: Measurement, *, d_in: int = 1, delta: Optional[float] = None) -> MechanismEvent:
-    """Returns the event that charge_measurement charges, for `expects` and for previews. Asks no server, and so does not
-    check the metric. ValueError, naming the field, for a measure that is not known here, or whose loss is infinite."""
+    """Returns the event that charge_measurement charges, for `expects` and for previews. Asks no server, and so does
+    not check the metric. ValueError, naming the field, for a measure that is not known here and for an infinite
+    loss."""
     _check_measurement(measurement)
     measure = str(measurement.output_measure.type)  # a measure of the user's can print as any name
     if measure != "SmoothedMaxDivergence" and delta is not None:
@@ -53,8 +56,9 @@ def measurement_event(measurement: Measurement, *, d_in: int = 1, delta: Optiona
 
 def charge_measurement(session: Session, measurement: Measurement, *, d_in: int = 1, count: int = 1,
                        delta: Optional[float] = None) -> Permit:
-    """Charges `count` invocations of `measurement`, and returns the permit for them. ValueError, naming the field, for a
-    measurement that cannot be charged to this session; otherwise the errors of Session.charge, such as BudgetExhausted."""
+    """Charges `count` invocations of `measurement`, and returns the permit for them. ValueError, naming the field, for
+    a measurement that cannot be charged to this session; otherwise the errors of Session.charge, such as
+    BudgetExhausted."""
     event = measurement_event(measurement, d_in=d_in, delta=delta)
     _check_metric(measurement.input_metric, d_in, relation_of(session))
     return session.charge(event, count=count)
@@ -121,8 +125,8 @@ def _check_metric(metric: Any, d_in: int, relation: str, field: str = "measureme
     elif name not in _ADD_OR_REMOVE + _CHANGE:
         _refuse_metric(field, name, relation, _CHANGE + _ADD_OR_REMOVE)
     elif name in _ADD_OR_REMOVE and d_in < 2:
-        refuse(distance_field, d_in, "2 or more: the session is for %s, and in %s a replaced record is one removed and one "
-               "added" % (relation, name))
+        refuse(distance_field, d_in, "2 or more: the session is for %s, and in %s a replaced record is one removed and "
+               "one added" % (relation, name))
 
 
 def _refuse_metric(field: str, metric: str, relation: str, known: Tuple[str, ...]) -> NoReturn:

@@ -8,10 +8,10 @@
 
 Tested against PipelineDP 0.3 on its local backend.
 
-What is charged. compute_budgets() splits the totals as NaiveBudgetAccountant does, and charges each mechanism's part as
-PureDp(epsilon), or ApproximateDp(epsilon, delta) where it has a delta, all of them in one commit or none. Until that is
-accepted no mechanism has a budget, and PipelineDP draws no noise without one. After a refusal none ever gets one: make a
-new accountant and pipeline, with smaller totals or another session.
+What is charged. compute_budgets() splits the totals as NaiveBudgetAccountant does, and charges each mechanism's part
+as PureDp(epsilon), or ApproximateDp(epsilon, delta) where it has a delta, all of them in one commit or none. Until
+that is accepted no mechanism has a budget, and PipelineDP draws no noise without one. After a refusal none ever gets
+one: make a new accountant and pipeline, with smaller totals or another session.
 
 One charge is for one evaluation. A Beam pipeline that is run twice and a Spark RDD that is evaluated twice draw fresh
 noise each time, which nothing here sees: cache the result, or build the pipeline again.
@@ -20,8 +20,8 @@ What is refused. Sessions that are not for ADD_OR_REMOVE_ONE: PipelineDP adds or
 Mechanisms that are not known here. What cannot be seen: calculate_private_contribution_bounds() spends its
 calculation_eps without an accountant; charge PureDp(epsilon=calculation_eps) before it.
 
-The budget is best made with Cap.approximate_dp(..., filter="BASIC"), which sums guarantees as PipelineDP does. The default
-filter counts units of one repeated step, and a guarantee with a delta seldom fits it.
+The budget is best made with Cap.approximate_dp(..., filter="BASIC"), which sums guarantees as PipelineDP does. The
+default filter counts units of one repeated step, and a guarantee with a delta seldom fits it.
 """
 from __future__ import annotations
 

@@ -443,9 +443,10 @@ Bounds DirectedComposition::LogDelta(double epsilon, const Precision& precision)
   if (contour_.has_value() && contour_failures_ < kContourTries) {
     best = contour_->LogDelta(epsilon, precision);
     best.upper = std::min(best.upper, below_end);
-    if (!narrow_enough()) best = contour_->LogDeltaWithCut(epsilon, precision, best);
-    contour_failures_ = narrow_enough() ? 0 : contour_failures_ + 1;
-    if (narrow_enough()) return best;
+    if (narrow_enough()) {
+      contour_failures_ = 0;
+      return best;
+    }
   }
   if (level_ != nullptr) {
     read();
@@ -454,41 +455,54 @@ Bounds DirectedComposition::LogDelta(double epsilon, const Precision& precision)
   if (!(precision.max_work > 0)) return best;
   const double log_share = std::log(kTailShare * precision.relative_width);
   double log_tail = level_ == nullptr ? log_share - 20 : level_->log_tail;
-  Extent extent = ExtentOf(log_tail);
-  const double allowed = work_ + Allowed(precision);
-  double interval = level_ == nullptr ? InitialInterval(extent) : level_->composed.interval;
-  if (level_ == nullptr) {
-    interval = std::max(interval, SmallestInterval(extent, precision, allowed - work_));
-  }
-  for (int round = 0; round < kRounds; ++round) {
-    if (level_ == nullptr || level_->composed.interval != interval || level_->log_tail > log_tail) {
-      BuildLevel(interval, log_tail);
+  const auto refine = [&](double allowed) {
+    Extent extent = ExtentOf(log_tail);
+    double interval = level_ == nullptr ? InitialInterval(extent) : level_->composed.interval;
+    if (level_ == nullptr) {
+      interval = std::max(interval, SmallestInterval(extent, precision, allowed - work_));
     }
-    const Aim aim = AimAtEpsilon(epsilon);
-    const bool limited = BuildSpectrum(aim, precision);
-    const Bounds before = best;
-    read();
-    if (narrow_enough()) break;
-    // The tail that was cut must be negligible compared with delta.
-    const double estimate = std::max(best.lower, std::min(best.upper, aim.log_delta) - 8);
-    const double tail_now = std::max(estimate + log_share, kSmallestLogTail);
-    const bool tail_weighs = level_->log_tail > tail_now;
-    if (tail_weighs) {
-      log_tail = tail_now;
-      extent = ExtentOf(log_tail);
+    for (int round = 0; round < kRounds; ++round) {
+      if (level_ == nullptr || level_->composed.interval != interval ||
+          level_->log_tail > log_tail) {
+        BuildLevel(interval, log_tail);
+      }
+      const Aim aim = AimAtEpsilon(epsilon);
+      const bool limited = BuildSpectrum(aim, precision);
+      const Bounds before = best;
+      read();
+      if (narrow_enough()) break;
+      // The tail that was cut must be negligible compared with delta.
+      const double estimate = std::max(best.lower, std::min(best.upper, aim.log_delta) - 8);
+      const double tail_now = std::max(estimate + log_share, kSmallestLogTail);
+      const bool tail_weighs = level_->log_tail > tail_now;
+      if (tail_weighs) {
+        log_tail = tail_now;
+        extent = ExtentOf(log_tail);
+      }
+      if (work_ >= allowed) break;
+      const double smallest = SmallestInterval(extent, precision, allowed - work_);
+      if ((limited || interval <= smallest) && !tail_weighs) break;
+      const double width = best.upper - best.lower;
+      if (round > 3 && !(width < 0.9 * (before.upper - before.lower))) break;
+      const bool settled =
+          before.upper - best.upper <= precision.relative_width ||
+          std::exp(before.upper) - std::exp(best.upper) <= precision.absolute_delta;
+      if (one_sided_ && round > 0 && settled && !tail_weighs) break;
+      const double relative = -std::expm1(-width);
+      interval =
+          std::max(NextInterval(relative / precision.relative_width, relative < 0.5), smallest);
     }
-    if (work_ >= allowed) break;
-    const double smallest = SmallestInterval(extent, precision, allowed - work_);
-    if ((limited || interval <= smallest) && !tail_weighs) break;
-    const double width = best.upper - best.lower;
-    if (round > 3 && !(width < 0.9 * (before.upper - before.lower))) break;
-    const bool settled = before.upper - best.upper <= precision.relative_width ||
-                         std::exp(before.upper) - std::exp(best.upper) <= precision.absolute_delta;
-    if (one_sided_ && round > 0 && settled && !tail_weighs) break;
-    const double relative = -std::expm1(-width);
-    interval =
-        std::max(NextInterval(relative / precision.relative_width, relative < 0.5), smallest);
+  };
+  // With few uses the contour without a cut is slow, the one with a cut slower, and the lattice
+  // fast.
+  if (contour_.has_value() && contour_failures_ < kContourTries) {
+    refine(work_ + std::min(kQuickWork, Allowed(precision)));
+    if (narrow_enough()) return best;
+    best = contour_->LogDeltaWithCut(epsilon, precision, best);
+    contour_failures_ = narrow_enough() ? 0 : contour_failures_ + 1;
+    if (narrow_enough()) return best;
   }
+  refine(work_ + Allowed(precision));
   return best;
 }
 

@@ -49,8 +49,8 @@ _OURS = {theirs: (cls, fields) for cls, (theirs, fields) in _SAME.items()}
 def to_dp_event(event: MechanismEvent) -> Any:
     """Returns the dp_accounting.DpEvent with the same meaning. Imports dp_accounting.
 
-    PureDp is EpsilonDeltaDpEvent with delta 0, and with epsilon 0 NoOpDpEvent. Raises ValueError if dp_accounting, or the installed version of it, has no such
-    event, and ImportError if it is not installed.
+    PureDp is EpsilonDeltaDpEvent with delta 0, and with epsilon 0 NoOpDpEvent. Raises ValueError if dp_accounting, or
+    the installed version of it, has no such event, and ImportError if it is not installed.
     """
     from dp_accounting import dp_event  # the only import of it here
 
@@ -93,9 +93,8 @@ def to_dp_event(event: MechanismEvent) -> Any:
 def from_dp_event(event: object, *, path: str = "event") -> MechanismEvent:
     """Returns the event that a DpEvent, its named tuple, or a dict of its fields describes.
 
-    NoOpDpEvent is PureDp(epsilon=0), and EpsilonDeltaDpEvent with delta 0 is PureDp. DiscreteGaussianDpEvent of more than
-    one dimension, or of an unknown number, is Zcdp with rho = sensitivity^2 / (2 sigma^2), rounded up (Canonne, Kamath and
-    Steinke 2020, Theorem 14). A record is in at most one of the trees of SingleEpochTreeAggregationDpEvent, so
+    NoOpDpEvent is PureDp(epsilon=0), and EpsilonDeltaDpEvent with delta 0 is PureDp. DiscreteGaussianDpEvent is known in
+    one dimension. A record is in at most one of the trees of SingleEpochTreeAggregationDpEvent, so
     they cost as much as the largest. Noise of 0 is no privacy, a sampling probability of 0 and an empty composition
     release nothing, as there; noise of 0 inside a sampling with probability 0 is no privacy here and nothing there. Raises ValueError, naming the class under `path`, for events and fields that are
     unknown here, and for numbers out of their domain.
@@ -148,21 +147,17 @@ def _read(event: object, path: str, depth: int) -> MechanismEvent:
 
 
 def _discrete_gaussian(path: str, sigma: object, sensitivity: object, dimension: object) -> MechanismEvent:
-    """One dimension: an integer query changes by an integer. More dimensions are not dominated by one."""
+    """More dimensions are not dominated by one, and their zCDP depends on the relation under which the sensitivity is
+    meant, which the event does not say."""
     at = path + " (DiscreteGaussianDpEvent)."
     deviation = Interval("[0, inf)").keep(at + "sigma", sigma)
     change = Interval("(0, inf)").keep(at + "sensitivity", sensitivity)
-    if dimension is not None and Range(1).keep(at + "dimension", dimension) == 1:
-        if change != math.floor(change):
-            refuse(at + "sensitivity", repr(change), "an integer, as the query of one dimension is one of integers")
-        return events.DiscreteGaussian(sigma=deviation, sensitivity=int(change))
-    if deviation == 0:
-        return events.DiscreteGaussian(sigma=0.0, sensitivity=1)
-    # Four roundings of at most 2^-53 each.
-    rho = (change / deviation) ** 2 / 2 * (1 + 2.0**-49)
-    if not 2.0**-1000 < rho < math.inf:
-        refuse(at + "sigma", repr(deviation), "a ratio of sensitivity and sigma whose square is a double")
-    return events.Zcdp(rho=rho)
+    if dimension is None or Range(1).keep(at + "dimension", dimension) != 1:
+        refuse(at + "dimension", repr(dimension),
+               "1; for more, ZCDpEvent(sensitivity**2 / (2 * sigma**2)), the sensitivity under the neighboring relation")
+    if change != math.floor(change):
+        refuse(at + "sensitivity", repr(change), "an integer, as the query of one dimension is one of integers")
+    return events.DiscreteGaussian(sigma=deviation, sensitivity=int(change))
 
 
 def _counted(part: object, path: str, depth: int) -> CountedEvent:

@@ -23,7 +23,8 @@ class RemotePrivacyAccountant(dp_accounting.PrivacyAccountant):
 
     The neighboring relation is the session's. Under REPLACE_ONE a noise multiplier is the noise divided by the largest
     contribution of one record, as for dp_accounting's PLDAccountant. Its RdpAccountant divides by the largest change that
-    a replacement makes, which can be twice as large: halve noise multipliers that were stated so."""
+    a replacement makes, which can be twice as large. A multiplier that was stated so is smaller, so the charge is too
+    large and never too small."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(dp_accounting.NeighboringRelation[relation_of(session)])

@@ -52,43 +52,43 @@ std::array<long double, kDegree + 1> Integrals(long double x) {
 }
 
 // R about one node: R(node + d) = high + low + c[0] d + c[1] d^2 + ..., high + low to 2^-60.
-struct Cell {
+struct Piece {
   double node;
   double high;
   double low;
   std::array<double, kDegree> c;
 };
 
-// 40 cells of width 1/8 from -1 to 4, then 16 cells an octave to 64. Nodes in the middle.
-constexpr int kEvenCells = 40;
-constexpr int kOctaveCells = 64;
+// 40 pieces of width 1/8 from -1 to 4, then 16 pieces an octave to 64. Nodes in the middle.
+constexpr int kEvenPieces = 40;
+constexpr int kOctavePieces = 64;
 constexpr double kTableEnd = 64;
-using Table = std::array<Cell, kEvenCells + kOctaveCells>;
+using Table = std::array<Piece, kEvenPieces + kOctavePieces>;
 
 Table MakeTable() {
   Table table;
-  for (int i = 0; i < kEvenCells + kOctaveCells; ++i) {
-    Cell& cell = table[i];
-    const int j = i - kEvenCells;
-    cell.node = j < 0 ? -1 + (i + 0.5) / 8 : std::ldexp(16 + j % 16 + 0.5, j / 16 - 2);
-    const auto integral = Integrals(cell.node);
-    cell.high = static_cast<double>(integral[0]);
-    cell.low = static_cast<double>(integral[0] - cell.high);
+  for (int i = 0; i < kEvenPieces + kOctavePieces; ++i) {
+    Piece& piece = table[i];
+    const int j = i - kEvenPieces;
+    piece.node = j < 0 ? -1 + (i + 0.5) / 8 : std::ldexp(16 + j % 16 + 0.5, j / 16 - 2);
+    const auto integral = Integrals(piece.node);
+    piece.high = static_cast<double>(integral[0]);
+    piece.low = static_cast<double>(integral[0] - piece.high);
     long double factorial = 1;
     for (int n = 1; n <= kDegree; ++n) {
       factorial *= -n;
-      cell.c[n - 1] = static_cast<double>(integral[n] / factorial);
+      piece.c[n - 1] = static_cast<double>(integral[n] / factorial);
     }
   }
   return table;
 }
 
-inline int CellIndex(double x) {
+inline int PieceIndex(double x) {
   if (x < 4) return static_cast<int>((x + 1) * 8);
-  return kEvenCells + static_cast<int>((std::bit_cast<uint64_t>(x) >> 48) - 0x4010);
+  return kEvenPieces + static_cast<int>((std::bit_cast<uint64_t>(x) >> 48) - 0x4010);
 }
 
-inline double CellWidth(double node) {
+inline double PieceWidth(double node) {
   return node < 4 ? 0.125 : node < 8 ? 0.25 : node < 16 ? 0.5 : node < 32 ? 1.0 : 2.0;
 }
 
@@ -115,16 +115,16 @@ inline Split SplitAt(const Table& table, double x, double x_low) {
     const double value = (1 - y * (1 - y * (3 - y * (15 - y * (105 - y * 945))))) / x;
     return Split{value, -x_low * y * (1 - 3 * y), 4 * kUnitRoundoff * value};
   }
-  const Cell& cell = table[CellIndex(x)];
-  const auto& c = cell.c;
-  const double d = (x - cell.node) + x_low;
+  const Piece& piece = table[PieceIndex(x)];
+  const auto& c = piece.c;
+  const double d = (x - piece.node) + x_low;
   const double d2 = d * d;
   const double d4 = d2 * d2;
   const double first = (c[0] + c[1] * d) + (c[2] + c[3] * d) * d2;
   const double second = (c[4] + c[5] * d) + (c[6] + c[7] * d) * d2;
   const double third = (c[8] + c[9] * d) + c[10] * d2;
-  const double rest = d * (first + d4 * (second + d4 * third)) + cell.low;
-  return Split{cell.high, rest, 7 * kUnitRoundoff * std::abs(rest) + 0x1p-59 * cell.high};
+  const double rest = d * (first + d4 * (second + d4 * third)) + piece.low;
+  return Split{piece.high, rest, 7 * kUnitRoundoff * std::abs(rest) + 0x1p-59 * piece.high};
 }
 
 }  // namespace
@@ -145,21 +145,21 @@ MillsDifference MillsRatioDifference(const MillsArguments& at) {
   result.left = left.high + left.rest;
   result.right = right.high + right.rest;
   if (at.middle < kTableEnd) {
-    const Cell& cell = table[CellIndex(at.middle)];
-    if (at.width <= 0.5 * CellWidth(cell.node)) {
-      // Both ends within 3/4 of a cell of this node: R(left) - R(right) = width sum -c_n S_n,
+    const Piece& piece = table[PieceIndex(at.middle)];
+    if (at.width <= 0.5 * PieceWidth(piece.node)) {
+      // Both ends within 3/4 of a piece of this node: R(left) - R(right) = width sum -c_n S_n,
       // S_n = (l^n - r^n) / (l - r), S_{n+1} = (l + r) S_n - l r S_{n-1}, l and r the distances
       // from the node; summed backwards (Clenshaw). |l + r| |c_2| + |l r c_3| <= 0.1 |c_1|, so that
       // rounding is c_1's own, two sums', the product's and a tenth of the same: 5 half-ulps. The
       // omitted sum_{n > 13} |c_n| n max(|l|, |r|)^{n-1} is below one half-ulp.
-      const double d = (at.middle - cell.node) + at.middle_low;
+      const double d = (at.middle - piece.node) + at.middle_low;
       const double h = 0.5 * at.width;
       const double sum = 2 * d;
       const double product = (d - h) * (d + h);
-      double next = cell.c[kDegree - 1];
+      double next = piece.c[kDegree - 1];
       double after = 0;
       for (int n = kDegree - 2; n >= 0; --n) {
-        const double now = sum * next + (cell.c[n] - product * after);
+        const double now = sum * next + (piece.c[n] - product * after);
         after = next;
         next = now;
       }

@@ -392,9 +392,10 @@ bool Ledger::ArePaidAtEveryLevel(const BudgetState& below, const std::string& ga
     const auto place = static_cast<size_t>(gate - gates.begin());
     for (const SessionEvent& event : session->events) {
       if (event.accepted_count == 0) continue;
-      const std::vector<UnitPrice>& prices = event.unit_prices[place].all();
-      if (prices.empty() || std::any_of(prices.begin(), prices.end(),
-                                        [](const UnitPrice& price) { return price.level > 1; })) {
+      const std::vector<ProvedUnitPrice>& prices = event.unit_prices[place].all();
+      if (prices.empty() ||
+          std::any_of(prices.begin(), prices.end(),
+                      [](const ProvedUnitPrice& price) { return price.level > 1; })) {
         return false;
       }
     }

@@ -288,7 +288,7 @@ void ChargeDecider::FindUnitPrice(const PricedEvent& event, const accounting::Me
   const std::shared_ptr<const UnitReference>& reference = gates_[gate].balance.reference();
   const int64_t units = reference->reference.units;
   if (prices.Knows(count, units, left)) return;
-  const auto enter = [&](const UnitPrice& price) {
+  const auto enter = [&](const ProvedUnitPrice& price) {
     prices.Add(price);
     unit_entries_.push_back(UnitsPriced{.session_number = session_.number,
                                         .event_index = event.index,
@@ -299,7 +299,7 @@ void ChargeDecider::FindUnitPrice(const PricedEvent& event, const accounting::Me
                                         .reserve = price.reserve});
   };
   if (count == 1 && accounting::CostsOneUnit(what, reference->event, reference->relation)) {
-    return enter(UnitPrice{.count = 1, .level = 1, .units = 1, .reserve = 0});
+    return enter(ProvedUnitPrice{.count = 1, .level = 1, .units = 1, .reserve = 0});
   }
   const int64_t level = accounting::LevelAtMost(units, left);
   if (pricing_ != nullptr) {

@@ -216,13 +216,13 @@ absl::StatusOr<std::shared_ptr<const UnitReference>> ComputeReference(
   return first_error;
 }
 
-absl::StatusOr<UnitPrice> AnswerTo(const UnitPriceWanted& wanted,
-                                   const absl::StatusOr<accounting::UnitPrice>& computed) {
+absl::StatusOr<ProvedUnitPrice> AnswerTo(const UnitPriceWanted& wanted,
+                                         const absl::StatusOr<accounting::UnitPrice>& computed) {
   if (!computed.ok()) return computed.status();
-  return UnitPrice{.count = wanted.count,
-                   .level = wanted.level,
-                   .units = computed->units,
-                   .reserve = computed->reserve};
+  return ProvedUnitPrice{.count = wanted.count,
+                         .level = wanted.level,
+                         .units = computed->units,
+                         .reserve = computed->reserve};
 }
 
 }  // namespace epsledger::core

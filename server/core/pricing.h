@@ -92,7 +92,7 @@ struct Pricing {
 
   std::map<CostKey, std::vector<Cost>> costs;
   std::map<FilterKey, absl::StatusOr<std::shared_ptr<const UnitReference>>> references;
-  std::map<PriceKey, absl::StatusOr<UnitPrice>> prices;
+  std::map<PriceKey, absl::StatusOr<ProvedUnitPrice>> prices;
   // Keeps the references in the keys alive.
   std::vector<std::shared_ptr<const UnitReference>> kept;
 };
@@ -134,8 +134,8 @@ absl::StatusOr<std::shared_ptr<const UnitReference>> ComputeReference(
     const ReferenceWanted& wanted, absl::FunctionRef<bool()> abandoned);
 
 // Converts a computed price to the form that the ledger keeps.
-absl::StatusOr<UnitPrice> AnswerTo(const UnitPriceWanted& wanted,
-                                   const absl::StatusOr<accounting::UnitPrice>& computed);
+absl::StatusOr<ProvedUnitPrice> AnswerTo(const UnitPriceWanted& wanted,
+                                         const absl::StatusOr<accounting::UnitPrice>& computed);
 
 // Returns the reference event if a first charge of `event` fixes the reference: the event itself if
 // it is sampled, because most runs repeat such an event; otherwise a step of DP-SGD.

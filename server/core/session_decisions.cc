@@ -80,7 +80,7 @@ std::optional<UnitPrices::Charge> PlanUnits(const SessionSpec& spec, const Gate&
         {.reference = reference, .event = block, .count = count, .level = level});
     return std::nullopt;
   }
-  const absl::StatusOr<UnitPrice>& price = pricing->prices.at(key);
+  const absl::StatusOr<ProvedUnitPrice>& price = pricing->prices.at(key);
   if (price.ok() && (!cheapest.has_value() || price->units < cheapest->units)) {
     cheapest = UnitPrices::Charge{price->units, price->reserve};
   }

@@ -16,9 +16,9 @@ std::optional<size_t> UnitsCellOf(const CellFilter& filter) {
   return std::nullopt;
 }
 
-const UnitPrice* UnitPrices::Best(int64_t count, int64_t left) const {
-  const UnitPrice* best = nullptr;
-  for (const UnitPrice& price : prices_) {
+const ProvedUnitPrice* UnitPrices::Best(int64_t count, int64_t left) const {
+  const ProvedUnitPrice* best = nullptr;
+  for (const ProvedUnitPrice& price : prices_) {
     if (price.count != count || price.level > left || price.units > left) continue;
     if (best == nullptr || price.units < best->units) best = &price;
   }
@@ -28,7 +28,7 @@ const UnitPrice* UnitPrices::Best(int64_t count, int64_t left) const {
 UnitPrices::Singles UnitPrices::PaySingles(int64_t count, int64_t left) const {
   Singles singles{.count = 0, .paid = {}, .left = left};
   while (singles.count < count) {
-    const UnitPrice* price = Best(1, singles.left);
+    const ProvedUnitPrice* price = Best(1, singles.left);
     if (price == nullptr) break;
     // The price holds down to its level, and no cheaper price applies on the way down.
     const int64_t above = singles.left - std::max(price->level, price->units);
@@ -50,7 +50,7 @@ std::optional<UnitPrices::Charge> UnitPrices::Of(int64_t count, int64_t left) co
     cheapest = singles.paid;
   }
   if (count == 1) return cheapest;
-  if (const UnitPrice* block = Best(count, left);
+  if (const ProvedUnitPrice* block = Best(count, left);
       block != nullptr && (!cheapest.has_value() || block->units < cheapest->units)) {
     cheapest = Charge{block->units, block->reserve};
   }
@@ -59,7 +59,7 @@ std::optional<UnitPrices::Charge> UnitPrices::Of(int64_t count, int64_t left) co
 
 int64_t UnitPrices::Asked(int64_t count) const {
   int64_t asked = 0;
-  for (const UnitPrice& price : prices_) {
+  for (const ProvedUnitPrice& price : prices_) {
     if (price.count != count && price.count != 1) continue;
     const bool single = price.count == 1;
     if (single && count > INT64_MAX / price.units) continue;
@@ -76,7 +76,7 @@ int64_t UnitPrices::HowMany(int64_t left, int64_t limit) const {
 bool UnitPrices::Knows(int64_t count, int64_t units, int64_t left) const {
   if (left < 1) return true;
   const int64_t level = accounting::LevelAtMost(units, left);
-  return std::any_of(prices_.begin(), prices_.end(), [&](const UnitPrice& price) {
+  return std::any_of(prices_.begin(), prices_.end(), [&](const ProvedUnitPrice& price) {
     // One unit is the lowest possible price.
     return price.count == count && price.level <= left &&
            (price.level >= level || price.units == 1);

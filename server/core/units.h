@@ -28,9 +28,9 @@ struct UnitReference {
   std::vector<TradeOffCurveCap::Point> guarantee = {};
 };
 
-// A proved price: `count` uses paid together cost `units` and `reserve` while at least `level`
+// Proved: `count` uses paid together cost `units` and `reserve` while at least `level`
 // units are left.
-struct UnitPrice {
+struct ProvedUnitPrice {
   int64_t count = 0;
   int64_t level = 0;
   int64_t units = 0;
@@ -62,8 +62,8 @@ class UnitPrices {
     double reserve = 0;
   };
 
-  void Add(const UnitPrice& price) { prices_.push_back(price); }
-  const std::vector<UnitPrice>& all() const { return prices_; }
+  void Add(const ProvedUnitPrice& price) { prices_.push_back(price); }
+  const std::vector<ProvedUnitPrice>& all() const { return prices_; }
 
   // Returns the cost of `count` uses while `left` units are left; nothing if the known prices do
   // not cover them.
@@ -88,9 +88,9 @@ class UnitPrices {
 
  private:
   // Returns the cheapest price of a block of `count` that holds at `left`; nullptr if none does.
-  const UnitPrice* Best(int64_t count, int64_t left) const;
+  const ProvedUnitPrice* Best(int64_t count, int64_t left) const;
 
-  std::vector<UnitPrice> prices_;
+  std::vector<ProvedUnitPrice> prices_;
 };
 
 }  // namespace epsledger::core

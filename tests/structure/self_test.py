@@ -18,6 +18,7 @@ import formatting
 import links
 import machine_paths
 import shell_scripts
+import type_names
 import used_headers
 import vendored_files
 from repository import Repository
@@ -319,6 +320,22 @@ class CalledFunctions(Trees):
     def test_an_exception_that_is_none_any_more(self):
         name = sorted(called_functions.EXCEPTIONS)[0]
         self.only_rule(called_functions.check, {"server/b.cc": "int n = %s(1);\n" % name}, "called-exception")
+
+
+class TypeNames(Trees):
+    def test_two_types_of_one_name(self):
+        for other in ("struct Cell {", "enum class Cell : uint8_t {", "class Cell final : public Row {"):
+            self.only_rule(type_names.check, {"server/core/a.h": "struct Cell {\n};\n", "client/cli/b.h": other + "\n};\n"},
+                           "type-name")
+
+    def test_a_type_and_what_names_it(self):
+        self.assertEqual(self.rules(type_names.check, {
+            "server/core/a.h": "class Cell {\n};\n", "server/core/b.h": "class Cell;\nstruct Cell::Part {\n};\n"}), [])
+
+    def test_the_same_concept_on_both_sides_of_the_wire(self):
+        two = {"server/core/a.h": "enum class Sampler {\n};\n", "client/cpp/include/epsledger/b.h": "enum class Sampler {\n};\n"}
+        self.assertEqual(self.rules(type_names.check, two), [])
+        self.only_rule(type_names.check, dict(two, **{"server/metrics/c.h": "struct Sampler {\n};\n"}), "type-name")
 
 
 class Circles(Trees):

@@ -18,6 +18,7 @@ import formatting
 import links
 import machine_paths
 import shell_scripts
+import type_names
 import used_headers
 import vendored_files
 import versions
@@ -31,6 +32,7 @@ CHECKS = {
     "headers_are_used": used_headers.check,
     "functions_are_called": called_functions.check,
     "cited_titles": cited_titles.check,
+    "type_names": type_names.check,
     "file_shape": file_shape.check,
     "vendored_files": vendored_files.check,
     "machine_paths": machine_paths.check,

@@ -222,10 +222,10 @@ std::string SummaryOf(const ApplyPlan& plan) {
 void PrintPlan(Invocation& invocation, const ApplyPlan& plan) {
   Table table({"budget", "action", "what"});
   for (const BudgetStep& step : plan.steps) {
-    table.AddRow({NameCell(step.name), Cell(ActionOf(step)).In(ToneOf(step)), TextOf(step)});
+    table.AddRow({NameCell(step.name), TableCell(ActionOf(step)).In(ToneOf(step)), TextOf(step)});
   }
   for (const std::string& name : plan.unlisted) {
-    table.AddRow({NameCell(name), Cell("not in the file").In(Tone::kWarning),
+    table.AddRow({NameCell(name), TableCell("not in the file").In(Tone::kWarning),
                   "a budget is never deleted: add it to the file, or close it"});
   }
   invocation.Print({.is_list = true, .table = std::move(table), .summary = SummaryOf(plan)});

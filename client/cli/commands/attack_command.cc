@@ -66,9 +66,9 @@ void Attacks(Invocation& invocation, const AttackFlags& flags) {
     absl::StatusOr<v1::ComputeResponse> answer = bridge::Compute(request);
     if (!answer.ok()) return invocation.FailOffline(answer.status());
     table.AddRow({attack.name,
-                  answer->has_upper() ? Cell(answer->upper(), Rounding::kUp) : Cell(""),
-                  answer->has_lower() ? Cell(answer->lower(), Rounding::kDown) : Cell(""),
-                  answer->has_regret() ? Cell(answer->regret(), Rounding::kUp) : Cell(""),
+                  answer->has_upper() ? TableCell(answer->upper(), Rounding::kUp) : TableCell(""),
+                  answer->has_lower() ? TableCell(answer->lower(), Rounding::kDown) : TableCell(""),
+                  answer->has_regret() ? TableCell(answer->regret(), Rounding::kUp) : TableCell(""),
                   v1::Guarantee::Kind_Name(answer->kind()),
                   v1::Accountant::Kind_Name(answer->accountant()), answer->theorem()});
     answers.push_back(*std::move(answer));

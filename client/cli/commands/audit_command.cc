@@ -140,7 +140,7 @@ std::string DescribeCounts(const v1::AuditCanariesResponse& audit) {
 
 Table AuditTable(const v1::AuditCanariesResponse& audit) {
   const auto optional = [](bool set, double value, Rounding rounding) {
-    return set ? Cell(value, rounding) : Cell("");
+    return set ? TableCell(value, rounding) : TableCell("");
   };
   const v1::Guarantee& certified = audit.certified_epsilon();
   Table table({"method", "epsilon lower", "at delta", "confidence", "if", "mu lower", "threshold",
@@ -148,7 +148,7 @@ Table AuditTable(const v1::AuditCanariesResponse& audit) {
                "contradicts certificate", "theorem"});
   table.AddRow(
       {v1::AuditCanariesRequest::Method_Name(audit.method()),
-       Cell(audit.epsilon_lower_bound().lower(), Rounding::kDown), ExactNumber(audit.delta()),
+       TableCell(audit.epsilon_lower_bound().lower(), Rounding::kDown), ExactNumber(audit.delta()),
        ExactNumber(audit.confidence()),
        audit.hypothesis() == v1::AuditCanariesResponse::GAUSSIAN_TRADE_OFF
            ? "the trade-off function is Gaussian"

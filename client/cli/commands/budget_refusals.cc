@@ -23,7 +23,7 @@ std::string TimeText(const google::protobuf::Timestamp& time) {
 void AddRefusal(int64_t sequence, const std::string& name, const std::string& asked,
                 const v1::Refusal& refusal, const google::protobuf::Timestamp& time, Table* table) {
   table->AddRow({sequence, NameCell(name), asked,
-                 Cell(v1::Refusal::Reason_Name(refusal.reason())).In(Tone::kBad),
+                 TableCell(v1::Refusal::Reason_Name(refusal.reason())).In(Tone::kBad),
                  NameCell(refusal.limiting_resource()), refusal.remedy(), TimeText(time)});
 }
 

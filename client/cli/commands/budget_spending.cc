@@ -72,9 +72,10 @@ void ListSpending(Invocation& invocation, int days) {
   for (const Spending& spending : spendings) {
     const std::map<std::string, double> marks = InOrder(spending.reading);
     const size_t taken_over = spending.reading.budget().supersedes().empty() ? 0 : 1;
-    table.AddRow({NameCell(spending.reading.budget().name()), Cell(spending.in_days, Rounding::kUp),
-                  Cell(spending.in_days / days, Rounding::kUp),
-                  Cell(spending.reading.budget().spent_fraction(), Rounding::kUp),
+    table.AddRow({NameCell(spending.reading.budget().name()),
+                  TableCell(spending.in_days, Rounding::kUp),
+                  TableCell(spending.in_days / days, Rounding::kUp),
+                  TableCell(spending.reading.budget().spent_fraction(), Rounding::kUp),
                   marks.size() <= taken_over ? "never" : marks.rbegin()->first});
     messages.push_back(&spending.reading);
   }

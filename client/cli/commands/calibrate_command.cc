@@ -111,17 +111,18 @@ Table CalibrationTable(const v1::CalibrateQuery& query, const v1::ComputeRespons
   Table table({absl::AsciiStrToLower(absl::StrReplaceAll(
                    v1::CalibrateQuery::Variable_Name(query.variable()), {{"_", " "}})),
                reached, "kind", "accountant", "theorem", "note"});
-  Cell value("");
+  TableCell value("");
   if (query.variable() == Variable::COUNT) {
-    value = Cell(static_cast<int64_t>(answer.value()));
+    value = TableCell(static_cast<int64_t>(answer.value()));
   } else {
-    value = Cell(answer.value(),
-                 query.variable() == Variable::NOISE_MULTIPLIER ? Rounding::kUp : Rounding::kDown);
+    value =
+        TableCell(answer.value(),
+                  query.variable() == Variable::NOISE_MULTIPLIER ? Rounding::kUp : Rounding::kDown);
   }
-  table.AddRow({value, answer.has_upper() ? Cell(answer.upper(), Rounding::kUp) : Cell(""),
-                v1::Guarantee::Kind_Name(answer.kind()),
-                v1::Accountant::Kind_Name(answer.accountant()), answer.theorem(),
-                answer.contains_unverified_claim() ? "unverified claim" : ""});
+  table.AddRow(
+      {value, answer.has_upper() ? TableCell(answer.upper(), Rounding::kUp) : TableCell(""),
+       v1::Guarantee::Kind_Name(answer.kind()), v1::Accountant::Kind_Name(answer.accountant()),
+       answer.theorem(), answer.contains_unverified_claim() ? "unverified claim" : ""});
   return table;
 }
 

@@ -168,8 +168,9 @@ void CalibrateAgainstCap(Invocation& invocation, const std::string& budget,
   }
   Table table({sought == Sought::kNoiseMultiplier ? "noise multiplier" : "sampling probability",
                "steps", "of"});
-  table.AddRow({Cell(*answer, sought == Sought::kNoiseMultiplier ? Rounding::kUp : Rounding::kDown),
-                flags.count, budget.empty() ? session : budget});
+  table.AddRow(
+      {TableCell(*answer, sought == Sought::kNoiseMultiplier ? Rounding::kUp : Rounding::kDown),
+       flags.count, budget.empty() ? session : budget});
   invocation.Print({.table = std::move(table)});
 }
 

@@ -45,13 +45,14 @@ Table ComparisonTable(const Invocation& invocation,
   for (const v1::AccountantReading& reading : comparison.readings()) {
     if (IsFolded(invocation, reading)) continue;
     const v1::Guarantee& guarantee = reading.guarantee();
-    table.AddRow({v1::Accountant::Kind_Name(reading.accountant()),
-                  guarantee.has_upper() ? Cell(guarantee.upper(), Rounding::kUp) : Cell(""),
-                  guarantee.has_lower() ? Cell(guarantee.lower(), Rounding::kDown) : Cell(""),
-                  reading.has_guarantee() ? v1::Guarantee::Kind_Name(guarantee.kind()) : "",
-                  guarantee.has_order() ? Cell(guarantee.order(), Rounding::kDown) : Cell(""),
-                  Note(reading, comparison.winner()),
-                  reading.has_guarantee() ? guarantee.theorem() : reading.reason_unavailable()});
+    table.AddRow(
+        {v1::Accountant::Kind_Name(reading.accountant()),
+         guarantee.has_upper() ? TableCell(guarantee.upper(), Rounding::kUp) : TableCell(""),
+         guarantee.has_lower() ? TableCell(guarantee.lower(), Rounding::kDown) : TableCell(""),
+         reading.has_guarantee() ? v1::Guarantee::Kind_Name(guarantee.kind()) : "",
+         guarantee.has_order() ? TableCell(guarantee.order(), Rounding::kDown) : TableCell(""),
+         Note(reading, comparison.winner()),
+         reading.has_guarantee() ? guarantee.theorem() : reading.reason_unavailable()});
   }
   return table;
 }

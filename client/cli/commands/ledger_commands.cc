@@ -113,7 +113,7 @@ void Entries(Invocation& invocation, const EntriesFlags& flags) {
   for (const v1::AuditEntry* entry : entries) {
     const std::string time = google::protobuf::util::TimeUtil::ToString(entry->time());
     constexpr size_t kSeconds = std::string_view("2026-01-02T03:04:05").size();
-    table.AddRow({entry->sequence(), Cell(time).ForPeople(time.substr(0, kSeconds) + "Z"),
+    table.AddRow({entry->sequence(), TableCell(time).ForPeople(time.substr(0, kSeconds) + "Z"),
                   WhoOf(*entry), entry->description()});
   }
   invocation.Print({.messages = {entries.begin(), entries.end()},

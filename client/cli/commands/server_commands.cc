@@ -38,8 +38,8 @@ void Info(Invocation& invocation) {
                "entries", "access control", "incarnation", "statement public key"});
   table.AddRow({info->version(), info->storage(),
                 google::protobuf::util::TimeUtil::ToString(info->start_time()),
-                Cell(info->not_serving_reason()).In(Tone::kBad),
-                Cell(absl::StrJoin(quarantined, "; ")).In(Tone::kBad), info->budget_count(),
+                TableCell(info->not_serving_reason()).In(Tone::kBad),
+                TableCell(absl::StrJoin(quarantined, "; ")).In(Tone::kBad), info->budget_count(),
                 info->session_count(), info->entry_count(), info->access_control() ? "yes" : "no",
                 incarnation, absl::BytesToHexString(info->statement_public_key())});
   invocation.Print({.messages = {info.get()}, .table = table});
@@ -51,7 +51,7 @@ void Health(Invocation& invocation) {
   if (info == nullptr) return;
   const bool serving = info->not_serving_reason().empty();
   Table table({"serving", "reason"});
-  table.AddRow({Cell(serving ? "yes" : "no").In(serving ? Tone::kGood : Tone::kBad),
+  table.AddRow({TableCell(serving ? "yes" : "no").In(serving ? Tone::kGood : Tone::kBad),
                 info->not_serving_reason()});
   invocation.Print({.table = table});
   if (!serving) invocation.set_exit_code(ExitCode::kFailed);

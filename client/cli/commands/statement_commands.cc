@@ -97,7 +97,7 @@ void PrintAge(Invocation& invocation, const v1::PrivacyStatement& earlier,
               const v1::PrivacyStatement& later, const std::vector<std::string>& changes) {
   const bool is_newest = changes.empty();
   Table table({"newest", "made at entry", "ledger is at", "what has changed since"});
-  table.AddRow({Cell(is_newest ? "yes" : "no").In(is_newest ? Tone::kGood : Tone::kBad),
+  table.AddRow({TableCell(is_newest ? "yes" : "no").In(is_newest ? Tone::kGood : Tone::kBad),
                 earlier.head().sequence(), later.head().sequence(), absl::StrJoin(changes, ", ")});
   invocation.Print({.table = table});
   if (!is_newest) invocation.set_exit_code(ExitCode::kFailed);

@@ -21,10 +21,10 @@ std::string Summary(const Points& points, const GuaranteeOf& guarantee_of) {
 }
 
 // Returns a point of the curve as the user asked for it.
-Cell Exactly(double x) { return Cell(ExactNumber(x)); }
+TableCell Exactly(double x) { return TableCell(ExactNumber(x)); }
 
-Cell Bound(bool known, double value, Rounding rounding) {
-  return known ? Cell(value, rounding) : Cell("");
+TableCell Bound(bool known, double value, Rounding rounding) {
+  return known ? TableCell(value, rounding) : TableCell("");
 }
 
 Table ProfileTable(const v1::GetPrivacyProfileResponse& profile) {
@@ -41,9 +41,9 @@ Table ProfileTable(const v1::GetPrivacyProfileResponse& profile) {
 }
 
 // Returns the end that privacy promises; for an approximation, the end that it has.
-Cell TruePositiveRate(const v1::TradeOffPoint& point) {
+TableCell TruePositiveRate(const v1::TradeOffPoint& point) {
   if (point.has_true_positive_rate_upper()) {
-    return Cell(point.true_positive_rate_upper(), Rounding::kUp);
+    return TableCell(point.true_positive_rate_upper(), Rounding::kUp);
   }
   return Bound(point.type_two_error().kind() == v1::Guarantee::APPROXIMATION &&
                    point.has_true_positive_rate_lower(),

@@ -41,13 +41,13 @@ Table BudgetTable(const std::vector<const v1::Budget*>& budgets) {
                "parent", "display name", kTheorem});
   table.OnlyWide({kTheorem});
   for (const v1::Budget* budget : budgets) {
-    table.AddRow({NameCell(budget->name()),
-                  Cell(v1::Budget::State_Name(budget->state())).In(ToneOf(budget->state())),
-                  DescribeCap(budget->cap()), Cell(100 * budget->spent_fraction(), Rounding::kUp),
-                  budget->accepted_charge_count(), budget->refused_charge_count(),
-                  v1::NeighboringRelation::Kind_Name(budget->neighboring_relation()),
-                  budget->privacy_unit(), NameCell(budget->parent()), budget->display_name(),
-                  budget->theorem()});
+    table.AddRow(
+        {NameCell(budget->name()),
+         TableCell(v1::Budget::State_Name(budget->state())).In(ToneOf(budget->state())),
+         DescribeCap(budget->cap()), TableCell(100 * budget->spent_fraction(), Rounding::kUp),
+         budget->accepted_charge_count(), budget->refused_charge_count(),
+         v1::NeighboringRelation::Kind_Name(budget->neighboring_relation()), budget->privacy_unit(),
+         NameCell(budget->parent()), budget->display_name(), budget->theorem()});
   }
   return table;
 }
@@ -73,14 +73,14 @@ Table ShortBudgetTable(const std::vector<const v1::Budget*>& budgets, const Invo
   for (size_t i = 0; i < budgets.size(); ++i) {
     const v1::Budget& budget = *budgets[i];
     const std::string branch = branches.empty() ? "" : branches[i];
-    std::vector<Cell> row = {
+    std::vector<TableCell> row = {
         absl::StrCat(branch, ShortName(budget.name())),
-        Cell(v1::Budget::State_Name(budget.state())).In(ToneOf(budget.state())),
+        TableCell(v1::Budget::State_Name(budget.state())).In(ToneOf(budget.state())),
         invocation.IsWide() ? DescribeCap(budget.cap()) : DescribeCapBriefly(budget.cap()),
-        Cell(100 * budget.spent_fraction(), Rounding::kUp)};
+        TableCell(100 * budget.spent_fraction(), Rounding::kUp)};
     if (invocation.DrawsCharts()) {
-      row.push_back(Cell(Bar(budget.spent_fraction(), budget.leased_fraction(),
-                             invocation.terminal().unicode))
+      row.push_back(TableCell(Bar(budget.spent_fraction(), budget.leased_fraction(),
+                                  invocation.terminal().unicode))
                         .In(SpentTone(budget)));
     }
     row.insert(row.end(), {budget.accepted_charge_count(), budget.refused_charge_count()});
@@ -163,15 +163,16 @@ Table AuditsTable(const v1::Session& session) {
   Table table({"audited", "epsilon lower", "at delta", "confidence", "if", "trials",
                "compared with", "exceeds claim", "source", "sequence"});
   for (const v1::SessionAudit& audit : session.audits()) {
-    table.AddRow(
-        {v1::AuditCanariesRequest::Method_Name(audit.method()),
-         Cell(audit.epsilon_lower_bound(), Rounding::kDown), ExactNumber(audit.delta()),
-         ExactNumber(audit.confidence()),
-         audit.hypothesis() == v1::AuditCanariesResponse::GAUSSIAN_TRADE_OFF ? "Gaussian trade-off"
-                                                                             : "",
-         audit.trials(),
-         audit.has_claimed_epsilon() ? Cell(audit.claimed_epsilon(), Rounding::kUp) : Cell(""),
-         audit.exceeds_claim() ? "YES" : "no", audit.source(), audit.sequence()});
+    table.AddRow({v1::AuditCanariesRequest::Method_Name(audit.method()),
+                  TableCell(audit.epsilon_lower_bound(), Rounding::kDown),
+                  ExactNumber(audit.delta()), ExactNumber(audit.confidence()),
+                  audit.hypothesis() == v1::AuditCanariesResponse::GAUSSIAN_TRADE_OFF
+                      ? "Gaussian trade-off"
+                      : "",
+                  audit.trials(),
+                  audit.has_claimed_epsilon() ? TableCell(audit.claimed_epsilon(), Rounding::kUp)
+                                              : TableCell(""),
+                  audit.exceeds_claim() ? "YES" : "no", audit.source(), audit.sequence()});
   }
   return table;
 }
@@ -182,16 +183,16 @@ Table SessionTable(const std::vector<const v1::Session*>& sessions) {
   table.IfRoom({"accepted", "refused", "own cap", "display name", "label", "claimed epsilon"})
       .MayCut({"history"});
   for (const v1::Session* session : sessions) {
-    table.AddRow(
-        {NameCell(session->name()), v1::Session::Mode_Name(session->mode()),
-         v1::Session::State_Name(session->state()), session->current_attempt(),
-         session->accepted_charge_count(), session->refused_charge_count(),
-         DescribeHistory(*session),
-         session->has_own_cap()  ? DescribeCap(session->own_cap())
-         : session->no_own_cap() ? "none: the budgets limit it"
-                                 : "the plan",
-         session->display_name(), DescribeLabel(*session),
-         session->has_claim() ? Cell(session->claim().epsilon(), Rounding::kUp) : Cell("")});
+    table.AddRow({NameCell(session->name()), v1::Session::Mode_Name(session->mode()),
+                  v1::Session::State_Name(session->state()), session->current_attempt(),
+                  session->accepted_charge_count(), session->refused_charge_count(),
+                  DescribeHistory(*session),
+                  session->has_own_cap()  ? DescribeCap(session->own_cap())
+                  : session->no_own_cap() ? "none: the budgets limit it"
+                                          : "the plan",
+                  session->display_name(), DescribeLabel(*session),
+                  session->has_claim() ? TableCell(session->claim().epsilon(), Rounding::kUp)
+                                       : TableCell("")});
   }
   return table;
 }
@@ -225,11 +226,12 @@ Table CellTable(const Cells& cells, bool all_must_fit, const Invocation& invocat
     if (!invocation.IsWide() && deciding != nullptr && &cell != deciding) continue;
     const int digits = DigitsForSpent(cell.spent(), cell.cap());
     const bool has_order = cell.quantity() == v1::CellBalance::RENYI_DIVERGENCE;
-    std::vector<Cell> row = {v1::CellBalance::Quantity_Name(cell.quantity()),
-                             has_order ? Cell(cell.order(), Rounding::kDown) : Cell(""),
-                             Cell(cell.cap(), Rounding::kDown, digits),
-                             Cell(cell.spent(), Rounding::kUp, digits),
-                             Cell(cell.remaining(), Rounding::kDown)};
+    std::vector<TableCell> row = {
+        v1::CellBalance::Quantity_Name(cell.quantity()),
+        has_order ? TableCell(cell.order(), Rounding::kDown) : TableCell(""),
+        TableCell(cell.cap(), Rounding::kDown, digits),
+        TableCell(cell.spent(), Rounding::kUp, digits),
+        TableCell(cell.remaining(), Rounding::kDown)};
     if (invocation.DrawsCharts()) {
       row.push_back(
           cell.cap() > 0 ? Bar(cell.spent() / cell.cap(), 0, invocation.terminal().unicode) : "");
@@ -250,7 +252,7 @@ std::string OtherCells(const Cells& cells, bool all_must_fit, const Invocation& 
 
 }  // namespace
 
-Cell NameCell(const std::string& name) { return Cell(name).ForPeople(ShortName(name)); }
+TableCell NameCell(const std::string& name) { return TableCell(name).ForPeople(ShortName(name)); }
 
 void PrintBudget(Invocation& invocation, const v1::Budget& budget, const std::string& spent) {
   const Table cells = CellTable(budget.cells(), budget.all_cells_must_fit(), invocation);
@@ -309,11 +311,12 @@ Table ChargeTable(const std::vector<const v1::Charge*>& charges) {
   table.IfRoom({"limited by", "reason"}).MayCut({"event"});
   for (const v1::Charge* charge : charges) {
     const bool refused = charge->has_refusal();
-    table.AddRow(
-        {charge->sequence(), NameCell(charge->name()), charge->count(), DescribeEvent(*charge),
-         Cell(v1::Charge::Decision_Name(charge->decision())).In(refused ? Tone::kBad : Tone::kGood),
-         refused ? v1::Refusal::Reason_Name(charge->refusal().reason()) : "",
-         NameCell(refused ? charge->refusal().limiting_resource() : "")});
+    table.AddRow({charge->sequence(), NameCell(charge->name()), charge->count(),
+                  DescribeEvent(*charge),
+                  TableCell(v1::Charge::Decision_Name(charge->decision()))
+                      .In(refused ? Tone::kBad : Tone::kGood),
+                  refused ? v1::Refusal::Reason_Name(charge->refusal().reason()) : "",
+                  NameCell(refused ? charge->refusal().limiting_resource() : "")});
   }
   return table;
 }
@@ -363,11 +366,12 @@ void PrintReadings(Invocation& invocation,
     messages.push_back(&reading);
     if (IsFolded(invocation, reading)) continue;
     const v1::Guarantee& guarantee = reading.guarantee();
-    table.AddRow({v1::Accountant::Kind_Name(reading.accountant()),
-                  guarantee.has_upper() ? Cell(guarantee.upper(), Rounding::kUp) : Cell(""),
-                  guarantee.has_lower() ? Cell(guarantee.lower(), Rounding::kDown) : Cell(""),
-                  reading.has_guarantee() ? v1::Guarantee::Kind_Name(guarantee.kind()) : "",
-                  reading.has_guarantee() ? guarantee.theorem() : reading.reason_unavailable()});
+    table.AddRow(
+        {v1::Accountant::Kind_Name(reading.accountant()),
+         guarantee.has_upper() ? TableCell(guarantee.upper(), Rounding::kUp) : TableCell(""),
+         guarantee.has_lower() ? TableCell(guarantee.lower(), Rounding::kDown) : TableCell(""),
+         reading.has_guarantee() ? v1::Guarantee::Kind_Name(guarantee.kind()) : "",
+         reading.has_guarantee() ? guarantee.theorem() : reading.reason_unavailable()});
   }
   invocation.Print({.messages = std::move(messages),
                     .is_list = true,

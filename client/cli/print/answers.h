@@ -20,7 +20,7 @@
 namespace epsledger::cli {
 
 // A full name: people see its short form.
-Cell NameCell(const std::string& name);
+TableCell NameCell(const std::string& name);
 
 // People see `spent` below the rest; it may be empty. They see the cell that counts: the fullest
 // if all must have room, otherwise the one with the most room. -o wide has all.

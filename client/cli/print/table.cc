@@ -79,7 +79,7 @@ std::string FieldName(const std::string& column) {
   return name;
 }
 
-nlohmann::ordered_json JsonValue(const Cell& cell) {
+nlohmann::ordered_json JsonValue(const TableCell& cell) {
   if (!cell.is_number()) return cell.exact();
   if (cell.exact() == "inf") return "Infinity";
   if (cell.exact() == "-inf") return "-Infinity";
@@ -96,23 +96,24 @@ std::string CsvField(const std::string& exact) {
 }  // namespace
 
 // Keeps control characters of stored texts away from the terminal.
-Cell::Cell(std::string text) : for_people_(bridge::Printable(text)), exact_(std::move(text)) {}
-Cell::Cell(const char* text) : Cell(std::string(text)) {}
-Cell::Cell(int64_t number)
+TableCell::TableCell(std::string text)
+    : for_people_(bridge::Printable(text)), exact_(std::move(text)) {}
+TableCell::TableCell(const char* text) : TableCell(std::string(text)) {}
+TableCell::TableCell(int64_t number)
     : for_people_(absl::StrCat(number)), exact_(for_people_), is_number_(true) {}
-Cell::Cell(double number, Rounding rounding, int digits)
+TableCell::TableCell(double number, Rounding rounding, int digits)
     : for_people_(RoundedNumber(number, rounding, digits)),
       exact_(ExactNumber(number)),
       is_number_(true) {}
 
-Cell Cell::In(Tone tone) const {
-  Cell cell = *this;
+TableCell TableCell::In(Tone tone) const {
+  TableCell cell = *this;
   cell.tone_ = tone;
   return cell;
 }
 
-Cell Cell::ForPeople(const std::string& text) const {
-  Cell cell = *this;
+TableCell TableCell::ForPeople(const std::string& text) const {
+  TableCell cell = *this;
   cell.for_people_ = bridge::Printable(text);
   return cell;
 }
@@ -142,7 +143,7 @@ std::vector<Table::Shown> Table::Fit(const TableStyle& style) const {
   for (size_t column = 0; column < columns_.size(); ++column) {
     if (places_[column].place == Place::kOnlyWide && !style.wide) continue;
     Shown one = {.column = column, .width = WidthOf(columns_[column]), .is_right = !rows_.empty()};
-    for (const std::vector<Cell>& row : rows_) {
+    for (const std::vector<TableCell>& row : rows_) {
       one.width = std::max(one.width, WidthOf(row[column].for_people()));
       one.is_right = one.is_right && (row[column].is_number() || row[column].for_people().empty());
     }
@@ -194,7 +195,7 @@ void Table::PrintAligned(std::ostream& out, const TableStyle& style) const {
                     [](const std::string& text, size_t) { return text; }),
               style.color)
       << "\n";
-  for (const std::vector<Cell>& row : rows_) {
+  for (const std::vector<TableCell>& row : rows_) {
     out << print([&](size_t i) { return row[i].for_people(); },
                  [&](const std::string& text, size_t i) {
                    return Toned(text, row[i].tone(), style.color);
@@ -215,7 +216,7 @@ void Table::PrintDetails(std::ostream& out, const TableStyle& style) const {
   const size_t room =
       style.width > 0 ? std::max(static_cast<size_t>(style.width), width + 30) - width - kGap : 0;
   for (size_t i = 0; i < columns_.size(); ++i) {
-    const Cell& cell = rows_[0][i];
+    const TableCell& cell = rows_[0][i];
     if (!is_shown(i) || cell.for_people().empty()) continue;
     const std::string text = room > 0 ? Wrapped(cell.for_people(), room) : cell.for_people();
     out << Bold(columns_[i] + Padding(columns_[i], width), style.color) << std::string(kGap, ' ')
@@ -232,12 +233,12 @@ void Table::PrintCsv(std::ostream& out) const {
     out << "\r\n";
   };
   print([&](size_t i) { return columns_[i]; });
-  for (const std::vector<Cell>& row : rows_) print([&](size_t i) { return row[i].exact(); });
+  for (const std::vector<TableCell>& row : rows_) print([&](size_t i) { return row[i].exact(); });
 }
 
 std::vector<std::string> Table::JsonRows(bool indented) const {
   std::vector<std::string> objects;
-  for (const std::vector<Cell>& row : rows_) {
+  for (const std::vector<TableCell>& row : rows_) {
     nlohmann::ordered_json object = nlohmann::ordered_json::object();
     for (size_t i = 0; i < columns_.size(); ++i) {
       object[FieldName(columns_[i])] = JsonValue(row[i]);

@@ -17,19 +17,19 @@ namespace epsledger::cli {
 enum class Tone { kPlain, kGood, kWarning, kBad };
 
 // One cell, with a form for people and an exact one for programs.
-class Cell {
+class TableCell {
  public:
   // NOLINTBEGIN(google-explicit-constructor): rows are written as lists of values.
-  Cell(std::string text);
-  Cell(const char* text);
-  Cell(int64_t number);
+  TableCell(std::string text);
+  TableCell(const char* text);
+  TableCell(int64_t number);
   // NOLINTEND(google-explicit-constructor)
-  Cell(double number, Rounding rounding, int digits = kUsualDigits);
+  TableCell(double number, Rounding rounding, int digits = kUsualDigits);
 
   // The same cell in this tone.
-  Cell In(Tone tone) const;
+  TableCell In(Tone tone) const;
   // The same cell with this form for people.
-  Cell ForPeople(const std::string& text) const;
+  TableCell ForPeople(const std::string& text) const;
 
   const std::string& for_people() const { return for_people_; }
   const std::string& exact() const { return exact_; }
@@ -65,7 +65,7 @@ class Table {
   // that nobody types again.
   Table& MayCut(const std::vector<std::string>& columns);
 
-  void AddRow(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
+  void AddRow(std::vector<TableCell> row) { rows_.push_back(std::move(row)); }
   bool empty() const { return rows_.empty(); }
 
   // Aligned columns under upper-case headings; numbers to the right.
@@ -98,7 +98,7 @@ class Table {
 
   std::vector<std::string> columns_;
   std::vector<Column> places_;
-  std::vector<std::vector<Cell>> rows_;
+  std::vector<std::vector<TableCell>> rows_;
 };
 
 }  // namespace epsledger::cli

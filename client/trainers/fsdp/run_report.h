@@ -8,7 +8,7 @@
 #include "client/trainers/fsdp/evaluation.h"
 #include "client/trainers/fsdp/fsdp.h"
 #include "client/trainers/run/ledger_release.h"
-#include "client/trainers/run/ledger_report.h"
+#include "client/trainers/run/session_report.h"
 #include "client/trainers/run/training_log.h"
 
 namespace epsledger::trainers::fsdp {
@@ -18,7 +18,7 @@ namespace epsledger::trainers::fsdp {
 struct RunReport {
   std::ostream& out;
   TrainingLog& log;
-  LedgerReport ledger;
+  SessionReport ledger;
   const HeldOutColumns& held_out;
   // What this run was charged before its steps, as text with a comma behind; empty: nothing.
   std::string charged_before;

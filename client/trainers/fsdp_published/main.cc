@@ -16,9 +16,9 @@
 #include "client/trainers/fsdp_published/command_line.h"
 #include "client/trainers/fsdp_published/layered_training.h"
 #include "client/trainers/fsdp_published/unproven_run.h"
-#include "client/trainers/run/ledger_report.h"
 #include "client/trainers/run/poisson_sampler.h"
 #include "client/trainers/run/privacy_label.h"
+#include "client/trainers/run/session_report.h"
 #include "epsledger/client.h"
 #include "epsledger/refusal.h"
 

@@ -13,7 +13,7 @@
 #include "client/trainers/istdp/published_noise.h"
 #include "client/trainers/istdp/regularizer.h"
 #include "client/trainers/istdp/training.h"
-#include "client/trainers/run/ledger_report.h"
+#include "client/trainers/run/session_report.h"
 
 namespace epsledger::trainers::istdp {
 
@@ -22,7 +22,7 @@ namespace epsledger::trainers::istdp {
 struct RunReport {
   std::ostream& out;
   bool redraw = false;  // progress on one line that is redrawn
-  LedgerReport ledger;
+  SessionReport ledger;
   const ModeDescription& mode;
   std::optional<PublishedClaim> claim;  // the paper's claim for this run
   const HeldOutRows& held_out;

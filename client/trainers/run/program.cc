@@ -3,7 +3,7 @@
 #include <iostream>
 
 #include "accounting/event/status_macros.h"
-#include "client/trainers/run/ledger_report.h"
+#include "client/trainers/run/session_report.h"
 #include "epsledger/client.h"
 #include "epsledger/refusal.h"
 

@@ -13,7 +13,7 @@ namespace {
 
 Table Sample() {
   Table table({"name", "spent"});
-  table.AddRow({"budgets/a", Cell(1.0 / 3, Rounding::kUp)});
+  table.AddRow({"budgets/a", TableCell(1.0 / 3, Rounding::kUp)});
   table.AddRow({"b", int64_t{12}});
   return table;
 }
@@ -29,7 +29,7 @@ TEST(Table, AlignsTextLeftAndNumbersRight) {
 
 TEST(Table, CsvQuotesAndKeepsNumbersExact) {
   Table table({"name", "spent"});
-  table.AddRow({"say \"a, b\"", Cell(1.0 / 3, Rounding::kUp)});
+  table.AddRow({"say \"a, b\"", TableCell(1.0 / 3, Rounding::kUp)});
   std::ostringstream out;
   table.PrintCsv(out);
   EXPECT_EQ(out.str(), "name,spent\r\n\"say \"\"a, b\"\"\",0.3333333333333333\r\n");
@@ -65,8 +65,8 @@ TEST(Table, AlignsByCharactersAndNotByBytes) {
 
 TEST(Table, ShowsTonesAsColorsThatTakeNoRoom) {
   Table table({"state", "name"});
-  table.AddRow({Cell("CLOSED").In(Tone::kBad), "a"});
-  table.AddRow({Cell("x").In(Tone::kWarning), "b"});
+  table.AddRow({TableCell("CLOSED").In(Tone::kBad), "a"});
+  table.AddRow({TableCell("x").In(Tone::kWarning), "b"});
   std::ostringstream colored;
   table.PrintAligned(colored, {.color = true});
   EXPECT_EQ(colored.str(),
@@ -141,16 +141,16 @@ TEST(Table, DetailsGoOnBelowThemselves) {
             "theorem  Thm 1\n");
 }
 
-TEST(Cell, HasAFormForPeopleBesideTheExactOne) {
-  const Cell cell = Cell("budgets/adult").ForPeople("adult");
+TEST(TableCell, HasAFormForPeopleBesideTheExactOne) {
+  const TableCell cell = TableCell("budgets/adult").ForPeople("adult");
   EXPECT_EQ(cell.for_people(), "adult");
   EXPECT_EQ(cell.exact(), "budgets/adult");
 }
 
 TEST(Table, JsonRowsHaveTheColumnsAsFields) {
   Table table({"name", "privacy unit", "epsilon at delta"});
-  table.AddRow({"say \"a\"", int64_t{12}, Cell(1.0 / 3, Rounding::kUp)});
-  table.AddRow({"b", "", Cell(std::numeric_limits<double>::infinity(), Rounding::kUp)});
+  table.AddRow({"say \"a\"", int64_t{12}, TableCell(1.0 / 3, Rounding::kUp)});
+  table.AddRow({"b", "", TableCell(std::numeric_limits<double>::infinity(), Rounding::kUp)});
   EXPECT_THAT(table.JsonRows(false),
               ::testing::ElementsAre(
                   R"({"name":"say \"a\"","privacyUnit":12,"epsilonAtDelta":0.3333333333333333})",

@@ -26,8 +26,8 @@ namespace epsledger::transport {
 namespace {
 
 using core::Pricing;
+using core::ProvedUnitPrice;
 using core::ReferenceWanted;
-using core::UnitPrice;
 using core::UnitPriceWanted;
 using core::UnitReference;
 
@@ -143,7 +143,7 @@ class PricingLedger::Memory {
     }
     for (const UnitPriceWanted& price : wanted.prices) {
       const std::string encoding = core::EncodeEvent(price.event);
-      absl::StatusOr<UnitPrice> computed =
+      absl::StatusOr<ProvedUnitPrice> computed =
           ChainOf(price.reference)->PriceOf(price, encoding, abandoned);
       if (absl::IsCancelled(computed.status())) return cut_off();
       pricing->prices.insert_or_assign({price.reference.get(), encoding, price.count, price.level},
@@ -181,15 +181,16 @@ class PricingLedger::Memory {
 
     const UnitReference* reference() const { return reference_.get(); }
 
-    absl::StatusOr<UnitPrice> PriceOf(const UnitPriceWanted& wanted, const std::string& encoding,
-                                      absl::FunctionRef<bool()> abandoned)
+    absl::StatusOr<ProvedUnitPrice> PriceOf(const UnitPriceWanted& wanted,
+                                            const std::string& encoding,
+                                            absl::FunctionRef<bool()> abandoned)
         ABSL_LOCKS_EXCLUDED(mutex_) {
       const auto key = std::make_tuple(encoding, wanted.count, wanted.level);
       {
         absl::MutexLock lock(&mutex_);
         if (const auto known = prices_.find(key); known != prices_.end()) return known->second;
       }
-      const absl::StatusOr<UnitPrice> price =
+      const absl::StatusOr<ProvedUnitPrice> price =
           core::AnswerTo(wanted, Compute(wanted, encoding, abandoned));
       if (absl::IsCancelled(price.status())) return price;
       absl::MutexLock lock(&mutex_);
@@ -236,7 +237,7 @@ class PricingLedger::Memory {
     absl::Mutex mutex_;
     std::map<std::string, Prepared> prepared_ ABSL_GUARDED_BY(mutex_);
     size_t prepared_masses_ ABSL_GUARDED_BY(mutex_) = 0;
-    std::map<std::tuple<std::string, int64_t, int64_t>, absl::StatusOr<UnitPrice>> prices_
+    std::map<std::tuple<std::string, int64_t, int64_t>, absl::StatusOr<ProvedUnitPrice>> prices_
         ABSL_GUARDED_BY(mutex_);
   };
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/trainers/run/ledger_report.h"
+#include "client/trainers/run/session_report.h"
 #include "epsledger/client.h"
 #include "epsledger/refusal.h"
 #include "tests/server/transport/test_server.h"
@@ -164,7 +164,7 @@ TEST_F(OpenRunTest, FitsTheWholeCapOrWhatIsLeftOfIt) {
   absl::StatusOr<OpenedRun> of_cap = Open(ZcdpCap{.rho = 1}, 1);
   ASSERT_TRUE(of_cap.ok()) << of_cap.status();
   EXPECT_NEAR(of_cap->noise_multiplier, std::sqrt(50), 1e-6);
-  const LedgerReport report{.session = of_cap->session, .mechanism = of_cap->mechanism};
+  const SessionReport report{.session = of_cap->session, .mechanism = of_cap->mechanism};
   EXPECT_EQ(StepsThatFitText(report, flags_, 1),
             ", so that 100 steps fit into the whole cap; 50 fit into what is left now (--fit "
             "remaining chooses the noise for that)");

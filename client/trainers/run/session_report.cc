@@ -1,4 +1,4 @@
-#include "client/trainers/run/ledger_report.h"
+#include "client/trainers/run/session_report.h"
 
 #include <algorithm>
 #include <optional>
@@ -33,7 +33,7 @@ std::string KindName(GuaranteeKind kind) {
 
 }  // namespace
 
-std::string EpsilonsSoFar(const LedgerReport& report) {
+std::string EpsilonsSoFar(const SessionReport& report) {
   const absl::StatusOr<SessionGuarantees> guarantees = report.session.Guarantees(report.delta);
   std::string text;
   if (!guarantees.ok()) return text;
@@ -45,7 +45,7 @@ std::string EpsilonsSoFar(const LedgerReport& report) {
   return text;
 }
 
-std::optional<double> BestEpsilon(const LedgerReport& report) {
+std::optional<double> BestEpsilon(const SessionReport& report) {
   const absl::StatusOr<SessionGuarantees> guarantees = report.session.Guarantees(report.delta);
   if (!guarantees.ok()) return std::nullopt;
   for (const AccountantReading& reading : guarantees->readings) {
@@ -54,13 +54,13 @@ std::optional<double> BestEpsilon(const LedgerReport& report) {
   return std::nullopt;
 }
 
-std::optional<int64_t> StepsThatFit(const LedgerReport& report) {
+std::optional<int64_t> StepsThatFit(const SessionReport& report) {
   const absl::StatusOr<ChargePreview> preview = report.session.Preview(report.mechanism);
   if (!preview.ok()) return std::nullopt;
   return preview->steps_that_fit;
 }
 
-std::string StepsThatFitText(const LedgerReport& report, const LedgerFlags& flags,
+std::string StepsThatFitText(const SessionReport& report, const LedgerFlags& flags,
                              int events_of_a_step) {
   const std::optional<int64_t> events = StepsThatFit(report);
   if (!events.has_value()) return "";
@@ -76,7 +76,7 @@ std::string StepsThatFitText(const LedgerReport& report, const LedgerFlags& flag
                       could_be_chosen ? " (--fit remaining chooses the noise for that)" : "");
 }
 
-std::string StepsLeft(const LedgerReport& report, int64_t steps_to_limit) {
+std::string StepsLeft(const SessionReport& report, int64_t steps_to_limit) {
   const absl::StatusOr<ChargePreview> preview = report.session.Preview(report.mechanism);
   if (!preview.ok()) return "";
   return absl::StrCat(
@@ -88,7 +88,7 @@ std::string ChargedText(int releases, const Mechanism& event) {
   return absl::StrCat(releases, " x ", event.ToJson());
 }
 
-void PrintGuarantees(const LedgerReport& report, const std::string& charged, std::ostream& out) {
+void PrintGuarantees(const SessionReport& report, const std::string& charged, std::ostream& out) {
   const absl::StatusOr<SessionGuarantees> guarantees = report.session.Guarantees(report.delta);
   out << "\nWhat the session spent (this run: " << charged << "),\nas epsilon at delta "
       << ExactNumber(report.delta) << " under every accountant:\n\n";

@@ -106,6 +106,7 @@ ExitCode RunEpsctl(const std::vector<std::string>& arguments, Terminal& terminal
   AddTokenCommands(app, invocation);
   AddProposalCommands(app, invocation);
   AddPolicyCommands(app, invocation);
+  AddAnnotationCommands(app, invocation);
   AddServerCommands(app, invocation);
   AddConfigCommands(app, invocation);
   AddExplainCommand(app, invocation);

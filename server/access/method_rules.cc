@@ -37,6 +37,9 @@ constexpr MethodRule kMethodRules[] = {
     {"AuditService.VerifyLedger", Role::kViewer, Subject::kLedger},
     {"AuditService.ExportLedger", Role::kViewer, Subject::kLedger},
     {"AuditService.GetPrivacyStatement", Role::kViewer, Subject::kNamed},
+    {"AuditService.GetAnnotations", Role::kViewer, Subject::kNamed},
+    {"AuditService.UpdateAnnotations", Role::kTrainer, Subject::kNamed},
+    {"AuditService.RecordSignOff", Role::kAdmin, Subject::kNamed},
     {"AuditService.ListDenials", Role::kAdmin, Subject::kTenant},
     {"AuditService.LiftQuarantine", Role::kAdmin, Subject::kTenant},
 

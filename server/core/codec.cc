@@ -63,6 +63,8 @@ constexpr uint8_t kLast<accounting::AuditMethod> = 4;
 template <>
 constexpr uint8_t kLast<accounting::AuditHypothesis> = 2;
 template <>
+constexpr uint8_t kLast<AnnotationTopic> = 12;
+template <>
 constexpr uint8_t kLast<Role> = 3;
 template <>
 constexpr uint8_t kLast<Door> = 4;

@@ -23,6 +23,8 @@ struct BudgetFinder {
   const std::string& operator()(const CreateSession& c) const { return c.spec.budget_id; }
   const std::string& operator()(const CloseSession& c) const { return c.session.budget_id; }
   const std::string& operator()(const RecordAudit& c) const { return c.session.budget_id; }
+  const std::string& operator()(const Annotate& c) const { return c.resource.budget_id; }
+  const std::string& operator()(const RecordSignOff& c) const { return c.resource.budget_id; }
   const std::string& operator()(const OpenAttempt& c) const { return c.session.budget_id; }
   const std::string& operator()(const Charge& c) const { return c.session.budget_id; }
   const std::string& operator()(const ChargePreview& c) const { return c.session.budget_id; }

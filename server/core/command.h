@@ -16,6 +16,7 @@
 #include "accounting/event/neighboring_relation.h"
 #include "server/core/access_command.h"
 #include "server/core/actor.h"
+#include "server/core/annotation.h"
 #include "server/core/audit_record.h"
 #include "server/core/cap.h"
 #include "server/core/claim.h"
@@ -321,6 +322,24 @@ struct RecordAudit {
   AuditRecord audit;
 };
 
+// Sets what is said about a budget or, with a session id, about a session. An empty text withdraws
+// an annotation. REQUIRES: topics distinct.
+struct Annotate {
+  SessionName resource;
+  struct Topic {
+    AnnotationTopic topic = AnnotationTopic::kDeploymentModel;
+    std::string text;
+  };
+  std::vector<Topic> topics;
+};
+
+// Records that somebody answers for a statement. REQUIRES: the statement is this server's, of this
+// resource.
+struct RecordSignOff {
+  SessionName resource;  // without a session id: a budget
+  SignOff sign_off;
+};
+
 struct OpenAttempt {
   SessionName session;
   std::string client_description;
@@ -379,16 +398,18 @@ struct SeenHead {
   bool is_known_incarnation = true;
   // If another incarnation than the present one gave the head out: both incarnations, as text.
   std::string other_incarnation;
+  // Where the request has it, for errors.
+  std::string field = "lastSeenHead";
 };
 
 struct Pricing;
 
 // Its special members are defined in one file: compiled wherever the sum is used, they took half of
 // the time of the server's build.
-struct CommandBody
-    : std::variant<CreateBudget, UpdateBudget, ChangeBudgetPhase, SupersedeBudget, CreateSession,
-                   CloseSession, RecordAudit, OpenAttempt, Charge, SettleLease, AccessCommand,
-                   ChargePreview, SetApprovalPolicy, ProposeChange, RejectProposal> {
+struct CommandBody : std::variant<CreateBudget, UpdateBudget, ChangeBudgetPhase, SupersedeBudget,
+                                  CreateSession, CloseSession, RecordAudit, OpenAttempt, Charge,
+                                  SettleLease, AccessCommand, ChargePreview, SetApprovalPolicy,
+                                  ProposeChange, RejectProposal, Annotate, RecordSignOff> {
   using variant::variant;
   CommandBody();
   CommandBody(const CommandBody&);

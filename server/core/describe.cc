@@ -147,6 +147,15 @@ class Describer {
     return absl::StrCat(Session(body.session_number), " audited: ", Describe(body.audit),
                         Because(body.audit.source));
   }
+  std::string operator()(const Annotated& body) const {
+    return absl::StrCat(Resource(body.budget_id, body.session_number), " annotated, ",
+                        Name(body.topic),
+                        body.text.empty() ? std::string(" withdrawn") : Because(body.text));
+  }
+  std::string operator()(const SignedOff& body) const {
+    return absl::StrCat(Resource(body.budget_id, body.session_number),
+                        " signed off: ", Describe(body.sign_off), Because(body.sign_off.comment));
+  }
   std::string operator()(const LeaseGranted& body) const {
     return absl::StrCat(Attempt(body.session_number, body.attempt), " holds ",
                         Quoted(body.lease_id), " as a lease");
@@ -191,6 +200,10 @@ class Describer {
     const SessionState* session = ledger_.FindSession(number);
     if (session == nullptr) return absl::StrCat("session ", number);
     return absl::StrCat(session->spec.budget_id, "/", session->spec.id);
+  }
+  // Of a session, or of a budget if the number is 0.
+  std::string Resource(const std::string& budget_id, int64_t session_number) const {
+    return session_number == 0 ? absl::StrCat("budget ", budget_id) : Session(session_number);
   }
   std::string Attempt(int64_t session_number, int64_t attempt) const {
     return absl::StrCat(Session(session_number), " attempt ", attempt);

@@ -15,6 +15,7 @@
 #include "accounting/event/mechanism_event.h"
 #include "server/core/access_command.h"
 #include "server/core/actor.h"
+#include "server/core/annotation.h"
 #include "server/core/balance.h"
 #include "server/core/command.h"
 #include "server/core/cost.h"
@@ -384,6 +385,35 @@ struct AuditRecorded {
   }
 };
 
+// What is said about a budget or, with a session number, about one of its sessions.
+struct Annotated {
+  static constexpr uint8_t kTag = 28;
+  std::string budget_id;
+  int64_t session_number = 0;  // 0: the budget
+  AnnotationTopic topic = AnnotationTopic::kDeploymentModel;
+  std::string text;  // empty: withdrawn
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("budget_id", s.budget_id);
+    v("session_number", s.session_number);
+    v("topic", s.topic);
+    v("text", s.text);
+  }
+};
+
+struct SignedOff {
+  static constexpr uint8_t kTag = 29;
+  std::string budget_id;
+  int64_t session_number = 0;  // 0: the budget
+  SignOff sign_off;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("budget_id", s.budget_id);
+    v("session_number", s.session_number);
+    v("sign_off", s.sign_off);
+  }
+};
+
 // The reference of a cell of units, fixed before the first charge. Either `budget_id` or
 // `session_number` names the owner of the cap; the other is empty or 0. The pair of laws is stored
 // number for number (accounting/filter/loss_pair.h).
@@ -504,7 +534,8 @@ struct EntryBody
                    SessionClosed, LeaseGranted, LeaseSettled, TokenCreated, TokenRevoked,
                    CallsDenied, AuditRecorded, ReferenceFixed, UnitsPriced, QuarantineBegun,
                    QuarantineLifted, ChargeRefused, LimitedTokenCreated, LoginCreated,
-                   ApprovalPolicySet, ChangeProposed, ProposalResolved, QuarantineLiftProposed> {
+                   ApprovalPolicySet, ChangeProposed, ProposalResolved, QuarantineLiftProposed,
+                   Annotated, SignedOff> {
   using variant::variant;
   EntryBody();
   EntryBody(const EntryBody&);

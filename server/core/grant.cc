@@ -26,6 +26,8 @@ struct SessionFinder {
   const std::string& operator()(const CreateSession& c) const { return c.spec.id; }
   const std::string& operator()(const CloseSession& c) const { return c.session.session_id; }
   const std::string& operator()(const RecordAudit& c) const { return c.session.session_id; }
+  const std::string& operator()(const Annotate& c) const { return c.resource.session_id; }
+  const std::string& operator()(const RecordSignOff& c) const { return c.resource.session_id; }
   const std::string& operator()(const OpenAttempt& c) const { return c.session.session_id; }
   const std::string& operator()(const Charge& c) const { return c.session.session_id; }
   const std::string& operator()(const ChargePreview& c) const { return c.session.session_id; }

@@ -177,6 +177,8 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideUnguarded(const Command& command,
   if (const auto* c = std::get_if<CloseSession>(&command.body)) return DecideOn(*c);
   if (const auto* c = std::get_if<RecordAudit>(&command.body)) return DecideOn(*c);
   if (const auto* c = std::get_if<OpenAttempt>(&command.body)) return DecideOn(*c);
+  if (const auto* c = std::get_if<Annotate>(&command.body)) return DecideOn(*c);
+  if (const auto* c = std::get_if<RecordSignOff>(&command.body)) return DecideOn(*c);
   return absl::InternalError("ledger: a command of the ledger of access");
 }
 

@@ -91,6 +91,7 @@ struct BudgetState {
   int64_t newest_spend_day = 0;
   // The kMaxSpendDays days before newest_spend_day on which something was spent, oldest first.
   std::deque<SpendDay> spend_days;
+  Annotations annotations;
 };
 
 // A distinct event of a session.
@@ -153,6 +154,7 @@ struct SessionState {
   // The newest kMaxShownAudits of audit_count audits, oldest first.
   std::vector<RecordedAudit> audits;
   int64_t audit_count = 0;
+  Annotations annotations;
   // In the order of first use; a DECLARED session starts with the events of its plan.
   std::vector<SessionEvent> events;
   int64_t event_bytes = 0;  // of the canonical encodings of `events`
@@ -204,6 +206,12 @@ struct ProposalOutcome {
   std::string budget_id;
   std::string proposal_id;
 };
+struct AnnotationsOutcome {
+  SessionName resource;  // without a session id: a budget
+  // What the command was about.
+  std::set<AnnotationTopic> topics = {};
+  std::optional<SignOff> sign_off = std::nullopt;
+};
 struct SettleOutcome {
   ChargeRecord charge;
   int64_t used_count = 0;
@@ -217,7 +225,7 @@ struct Preview {
 // the time of the server's build.
 struct Outcome
     : std::variant<BudgetOutcome, SessionOutcome, AttemptOutcome, ChargeOutcome, SettleOutcome,
-                   AccessOutcome, Preview, PricesWanted, ProposalOutcome> {
+                   AccessOutcome, Preview, PricesWanted, ProposalOutcome, AnnotationsOutcome> {
   using variant::variant;
   Outcome();
   Outcome(const Outcome&);
@@ -306,6 +314,8 @@ class Ledger {
   const BudgetState* FindBudget(std::string_view budget_id) const;
   const SessionState* FindSession(const SessionName& name) const;
   const SessionState* FindSession(int64_t session_number) const;
+  // Returns what is said about a session or, without a session id, about a budget. NOT_FOUND.
+  absl::StatusOr<const Annotations*> AnnotationsOf(const SessionName& name) const;
   // Returns the share of the budget's cap, in the cell of Balance::SpentFraction, that unsettled
   // leases below the budget hold. Rounded up; at most the spent share. Savings by partitions are
   // not subtracted; tickets of a plan belong to the plan and are not counted. Cost: O(unsettled
@@ -360,6 +370,8 @@ class Ledger {
   absl::StatusOr<Decision> DecideOn(const ChargePreview& command, const Pricing* pricing) const;
   absl::StatusOr<Decision> DecideOn(const CloseSession& command) const;
   absl::StatusOr<Decision> DecideOn(const RecordAudit& command) const;
+  absl::StatusOr<Decision> DecideOn(const Annotate& command) const;
+  absl::StatusOr<Decision> DecideOn(const RecordSignOff& command) const;
   absl::StatusOr<Decision> DecideOn(const OpenAttempt& command) const;
   absl::StatusOr<Decision> DecideOn(const Charge& command, int64_t time_micros,
                                     const Pricing* pricing, ChargeLookup lookup) const;
@@ -416,6 +428,8 @@ class Ledger {
   absl::Status ApplyBody(const ProposalResolved& body, const Entry& entry);
   absl::Status ApplyBody(const SessionClosed& body, const Entry& entry);
   absl::Status ApplyBody(const AuditRecorded& body, const Entry& entry);
+  absl::Status ApplyBody(const Annotated& body, const Entry& entry);
+  absl::Status ApplyBody(const SignedOff& body, const Entry& entry);
   absl::Status ApplyBody(const LeaseGranted& body, const Entry& entry);
   absl::Status ApplyBody(const LeaseSettled& body, const Entry& entry);
   absl::Status ApplyBody(const ReferenceFixed& body, const Entry& entry);
@@ -434,6 +448,11 @@ class Ledger {
   std::vector<const BudgetState*> PathToRoot(const BudgetState& budget) const;
   std::vector<BudgetState*> MutablePathToRoot(std::string_view budget_id);
   SessionState* MutableSession(int64_t session_number);
+  // 0 without a session id. REQUIRES: the session exists.
+  int64_t NumberOf(const SessionName& name) const;
+  // Returns what is said about a budget or, with a number that is not 0, about a session of it;
+  // nullptr if there is no such resource.
+  Annotations* MutableAnnotations(const std::string& budget_id, int64_t session_number);
   BudgetState& AddBudget(const BudgetSpec& spec, const CellFilter& filter, int64_t time_micros);
   // Counts `costs`, in the cells of path[level], for a charge that entered the tree at path[0].
   static void Post(const std::vector<BudgetState*>& path, size_t level,

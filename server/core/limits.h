@@ -76,6 +76,11 @@ inline constexpr size_t kMaxGrantBytes = 4'096;
 inline constexpr size_t kMaxEndedTokens = 10'000;
 // Audits of one session that are kept in memory and shown. One per training run would be diligent.
 inline constexpr int64_t kMaxShownAudits = 100;
+// Bytes of one annotation: a paragraph or two of an official form.
+inline constexpr int64_t kMaxAnnotationBytes = 2'048;
+// Sign-offs of one budget or session that are kept in memory and shown.
+inline constexpr size_t kMaxShownSignOffs = 100;
+inline constexpr int64_t kMaxSignerBytes = 128;
 // Trials of an audit: exact as a double.
 inline constexpr int64_t kMaxAuditTrials = int64_t{1} << 53;
 // Unlimited steps are reported as this number: exact as a double.

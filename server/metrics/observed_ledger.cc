@@ -16,11 +16,11 @@ namespace {
 using core::RefusalReason;
 
 // The commands, by their index in core::Command::body.
-constexpr const char* kCommands[] = {"create_budget",       "update_budget",  "change_budget_phase",
-                                     "supersede_budget",    "create_session", "close_session",
-                                     "record_audit",        "open_attempt",   "charge",
-                                     "settle_lease",        "access",         "charge_preview",
-                                     "set_approval_policy", "propose_change", "reject_proposal"};
+constexpr const char* kCommands[] = {
+    "create_budget", "update_budget",  "change_budget_phase", "supersede_budget", "create_session",
+    "close_session", "record_audit",   "open_attempt",        "charge",           "settle_lease",
+    "access",        "charge_preview", "set_approval_policy", "propose_change",   "reject_proposal",
+    "annotate",      "record_sign_off"};
 static_assert(std::size(kCommands) == std::variant_size_v<core::CommandBody::variant>);
 
 constexpr RefusalReason kReasons[] = {

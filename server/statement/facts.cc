@@ -1,6 +1,7 @@
 // Copies what a ledger says about a resource.
 
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <variant>
 
@@ -179,6 +180,32 @@ void ReadSession(const core::Ledger& ledger, const core::SessionState& session,
   }
 }
 
+// Adds what is said about a resource of topics of which nothing is said nearer by. Who recorded it
+// is not told of what lies above: the caller may be limited to what lies below.
+void AddAnnotations(const std::string& resource, const core::Annotations& said, bool is_above,
+                    std::map<core::AnnotationTopic, AnnotationLine>* lines) {
+  for (const auto& [topic, recorded] : said.texts) {
+    core::Recorded by = recorded.by;
+    if (is_above) by.principal.clear();
+    lines->try_emplace(
+        topic,
+        AnnotationLine{.topic = topic, .text = recorded.text, .resource = resource, .by = by});
+  }
+}
+
+void ReadAnnotations(const core::Ledger& ledger, const core::SessionName& name, Facts* facts) {
+  std::map<core::AnnotationTopic, AnnotationLine> lines;
+  if (const absl::StatusOr<const core::Annotations*> own = ledger.AnnotationsOf(name); own.ok()) {
+    AddAnnotations(facts->name, **own, /*is_above=*/false, &lines);
+    facts->sign_offs.assign((*own)->sign_offs.begin(), (*own)->sign_offs.end());
+  }
+  for (const core::BudgetState* budget = ledger.FindBudget(name.budget_id); budget != nullptr;
+       budget = ledger.FindBudget(budget->spec.parent_id)) {
+    AddAnnotations(BudgetName(budget->spec.id), budget->annotations, /*is_above=*/true, &lines);
+  }
+  for (auto& [topic, line] : lines) facts->annotations.push_back(std::move(line));
+}
+
 }  // namespace
 
 absl::StatusOr<Facts> ReadFacts(const core::Ledger& ledger, const std::string& budget_id,
@@ -200,6 +227,7 @@ absl::StatusOr<Facts> ReadFacts(const core::Ledger& ledger, const std::string& b
     }
     ReadSession(ledger, *session, *budget, &facts);
   }
+  ReadAnnotations(ledger, {budget_id, session_id}, &facts);
   facts.root_budget = BudgetName(ledger.root_id());
   facts.head = ledger.head();
   facts.merkle_root = ledger.merkle().Root();

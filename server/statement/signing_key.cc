@@ -168,4 +168,12 @@ absl::StatusOr<std::string> SigningKey::Sign(std::string_view message) const {
   return signature;
 }
 
+bool SigningKey::Verifies(std::string_view message, std::string_view signature) const {
+  const Digest digest(EVP_MD_CTX_new());
+  return digest != nullptr && signature.size() == kSignatureBytes &&
+         EVP_DigestVerifyInit(digest.get(), nullptr, nullptr, nullptr, key_.get()) == 1 &&
+         EVP_DigestVerify(digest.get(), Unsigned(signature), signature.size(), Unsigned(message),
+                          message.size()) == 1;
+}
+
 }  // namespace epsledger::statement

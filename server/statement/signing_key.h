@@ -29,6 +29,10 @@ class SigningKey {
   // Returns 64 bytes. INTERNAL if OpenSSL fails.
   absl::StatusOr<std::string> Sign(std::string_view message) const;
 
+  // True if this key made the signature. Signs nothing: a caller learns nothing about the signature
+  // of a message that was not signed.
+  bool Verifies(std::string_view message, std::string_view signature) const;
+
   // Returns 32 bytes, different for each purpose, that only an owner of this key can compute:
   // HMAC-SHA-256 of the purpose. INTERNAL if OpenSSL fails.
   absl::StatusOr<std::string> SecretFor(std::string_view purpose) const;

@@ -11,11 +11,14 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/time/civil_time.h"
 #include "accounting/answer.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/printable.h"
 #include "server/core/policy.h"
 
 namespace epsledger::statement {
@@ -139,6 +142,12 @@ std::string DivisorSentence(const std::optional<core::Normalizer>& normalizer,
       return absl::StrCat(what, "the number of records in the batch that was drawn. T", left_out);
   }
   return absl::StrCat(what, "it is not known here. T", left_out);
+}
+
+std::string RecordedText(const core::Recorded& by) {
+  return absl::StrCat(by.principal.empty() ? "" : "by ", by.principal,
+                      by.principal.empty() ? "in entry " : ", entry ", by.sequence, ", ",
+                      DateOf(by));
 }
 
 }  // namespace
@@ -275,6 +284,30 @@ std::vector<std::string> Warnings(const Statement& statement) {
     warnings.push_back("The charges hold an unverified claim: the epsilon is only as good as it.");
   }
   return warnings;
+}
+
+std::string DateOf(const core::Recorded& by) {
+  return absl::FormatCivilTime(absl::CivilDay(1970, 1, 1) + core::DayOf(by.time_micros));
+}
+
+std::string Heading(core::AnnotationTopic topic) {
+  std::string heading = core::Name(topic);
+  for (size_t i = 1; i < heading.size(); ++i) {
+    heading[i] = heading[i] == '_' ? ' ' : absl::ascii_tolower(heading[i]);
+  }
+  return heading;
+}
+
+std::string SourceOf(const AnnotationLine& line) {
+  return absl::StrCat("as recorded for ", line.resource, " ", RecordedText(line.by));
+}
+
+std::string SignOffLine(const core::RecordedSignOff& recorded) {
+  const std::string& comment = recorded.sign_off.comment;
+  return absl::StrCat(
+      core::Describe(recorded.sign_off),
+      comment.empty() ? "" : absl::StrCat(": \"", accounting::Escaped(comment), "\""),
+      "; recorded ", RecordedText(recorded.by));
 }
 
 bool HasFiniteEpsilon(const Statement& statement) { return std::isfinite(UpperOf(statement.best)); }

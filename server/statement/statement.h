@@ -37,6 +37,15 @@ struct CapAccount {
   bool is_void() const { return !superseded_by.empty(); }
 };
 
+// What people say about the resource or, for a topic of which nothing is said there, about the
+// nearest budget above it.
+struct AnnotationLine {
+  core::AnnotationTopic topic = core::AnnotationTopic::kDeploymentModel;
+  std::string text;
+  std::string resource;
+  core::Recorded by;
+};
+
 // The maximum number of history lines in a statement, and the maximum bytes of one line and in all.
 inline constexpr size_t kMaxHistoryLines = 1'000;
 inline constexpr size_t kMaxHistoryLineBytes = 1'000;
@@ -82,6 +91,9 @@ struct Facts {
   std::optional<core::Claim> claim;
   // The findings of the session's audits, oldest first.
   std::vector<core::AuditRecord> audits;
+  std::vector<AnnotationLine> annotations;  // one for each topic, in the order of the topics
+  // Those of the resource itself, oldest first.
+  std::vector<core::RecordedSignOff> sign_offs;
   std::string root_budget;
   core::LedgerHead head;
   core::Hash merkle_root{};
@@ -150,6 +162,16 @@ std::string NormalizerNames(const Facts& facts);
 // Reasons why the epsilon is not a guarantee for what was released, one sentence each; usually
 // none.
 std::vector<std::string> Warnings(const Statement& statement);
+
+// "2026-11-29".
+std::string DateOf(const core::Recorded& by);
+// "Deployment model", ...
+std::string Heading(core::AnnotationTopic topic);
+// "as recorded for budgets/adult by tokens/a, entry 12, 2026-11-29".
+std::string SourceOf(const AnnotationLine& line);
+// "\"Ada Byron\", \"privacy officer\", answers for ...: \"for 2026\"; recorded by tokens/a, entry
+// 12, 2026-11-29".
+std::string SignOffLine(const core::RecordedSignOff& recorded);
 
 // Returns false if the epsilon is infinite or unknown; the forms then show "none is proven".
 bool HasFiniteEpsilon(const Statement& statement);

@@ -163,6 +163,27 @@ std::string AuditList(const std::vector<AuditedLine>& audited) {
   return html + "</ul>\n";
 }
 
+std::string AnnotationTable(const Facts& facts) {
+  std::string html;
+  if (!facts.annotations.empty()) {
+    absl::StrAppend(&html, "<h2>What people say; nothing of it is checked</h2>",
+                    "<table class=facts>");
+    for (const AnnotationLine& line : facts.annotations) {
+      absl::StrAppend(&html, "<tr>", Element("td", "", Heading(line.topic)), "<td>",
+                      Escaped(line.text), "<br>", Element("small", "", SourceOf(line)),
+                      "</td></tr>\n");
+    }
+    absl::StrAppend(&html, "</table>\n");
+  }
+  if (!facts.sign_offs.empty()) {
+    std::vector<std::string> lines;
+    for (const core::RecordedSignOff& recorded : facts.sign_offs)
+      lines.push_back(SignOffLine(recorded));
+    absl::StrAppend(&html, "<h2>Signed off</h2>", List(lines));
+  }
+  return html;
+}
+
 std::string Claims(const Facts& facts) {
   const core::Provenance& provenance = facts.provenance;
   std::string html = "<h2>What the clients claim</h2>";
@@ -223,8 +244,8 @@ std::string ToHtml(const Statement& statement) {
   if (!statement.history.empty())
     absl::StrAppend(&html, "<h2>Charged</h2>", List(statement.history));
   absl::StrAppend(
-      &html, Claims(facts), AuditList(statement.audited), "<h2>Not covered</h2>",
-      List(NotCovered(facts)), "<h2>The ledger</h2><table class=facts>",
+      &html, Claims(facts), AuditList(statement.audited), AnnotationTable(facts),
+      "<h2>Not covered</h2>", List(NotCovered(facts)), "<h2>The ledger</h2><table class=facts>",
       Fact("Tenant", facts.tenant.empty() ? "(the one without a name)" : facts.tenant),
       Fact("Root budget", facts.root_budget), Fact("Entries", absl::StrCat(facts.head.sequence)),
       CodeFact("Head", Hex(facts.head.hash)), CodeFact("Merkle root", Hex(facts.merkle_root)),

@@ -199,6 +199,33 @@ void WriteAudits(const Statement& statement, JsonWriter& json) {
   json.End(']');
 }
 
+void WriteRecorded(const core::Recorded& by, JsonWriter& json) {
+  json.Key("recordedBy").Text(by.principal).Key("entry").Integer(by.sequence);
+  json.Key("time").Text(DateOf(by));
+}
+
+void WriteAnnotations(const Facts& facts, JsonWriter& json) {
+  json.Key("annotations").Begin('[');
+  for (const AnnotationLine& line : facts.annotations) {
+    json.Begin('{').Key("topic").Text(core::Name(line.topic)).Key("text").Text(line.text);
+    json.Key("resource").Text(line.resource);
+    WriteRecorded(line.by, json);
+    json.End('}');
+  }
+  json.End(']').Key("signOffs").Begin('[');
+  for (const core::RecordedSignOff& recorded : facts.sign_offs) {
+    const core::SignOff& sign_off = recorded.sign_off;
+    json.Begin('{').Key("signer").Text(sign_off.signer).Key("role").Text(sign_off.role);
+    json.Key("comment").Text(sign_off.comment);
+    json.Key("statementSha256").Text(absl::BytesToHexString(sign_off.statement_sha256));
+    json.Key("statementSequence").Integer(sign_off.statement_sequence);
+    json.Key("epsilon").Number(sign_off.epsilon).Key("delta").Number(sign_off.delta);
+    WriteRecorded(recorded.by, json);
+    json.End('}');
+  }
+  json.End(']');
+}
+
 }  // namespace
 
 std::string ToJson(const Statement& statement) {
@@ -217,6 +244,7 @@ std::string ToJson(const Statement& statement) {
   if (facts.claim.has_value()) WriteClaim(*facts.claim, json);
   if (facts.kind != Facts::Kind::kBudget) WriteAudits(statement, json);
   WriteSampling(facts, json);
+  WriteAnnotations(facts, json);
   json.Key("notCovered").Texts(NotCovered(facts));
   json.Key("ledger")
       .Begin('{')

@@ -63,6 +63,26 @@ std::string AuditLines(const std::vector<AuditedLine>& audited) {
   return text;
 }
 
+std::string AnnotationLines(const Facts& facts) {
+  std::string text;
+  if (!facts.annotations.empty()) {
+    absl::StrAppend(&text, "What people say; nothing of it is checked\n");
+    for (const AnnotationLine& line : facts.annotations) {
+      absl::StrAppend(&text, "  * ", Heading(line.topic), ": ", OneLine(line.text), "\n    ",
+                      OneLine(SourceOf(line)), "\n");
+    }
+    absl::StrAppend(&text, "\n");
+  }
+  if (!facts.sign_offs.empty()) {
+    absl::StrAppend(&text, "Signed off\n");
+    for (const core::RecordedSignOff& recorded : facts.sign_offs) {
+      absl::StrAppend(&text, "  * ", SignOffLine(recorded), "\n");
+    }
+    absl::StrAppend(&text, "\n");
+  }
+  return text;
+}
+
 std::string SamplingLines(const Facts& facts) {
   const core::Provenance& provenance = facts.provenance;
   std::string text = "What the clients claim\n";
@@ -127,7 +147,8 @@ std::string ToText(const Statement& statement) {
   if (!statement.history.empty())
     absl::StrAppend(&text, "Charged\n", Bullets(statement.history), "\n");
   absl::StrAppend(
-      &text, SamplingLines(facts), "Not covered\n", Bullets(NotCovered(facts)), "\nLedger\n",
+      &text, SamplingLines(facts), AnnotationLines(facts), "Not covered\n",
+      Bullets(NotCovered(facts)), "\nLedger\n",
       Line("  tenant", facts.tenant.empty() ? "(the one without a name)" : facts.tenant),
       Line("  root budget", facts.root_budget),
       Line("  entries", absl::StrCat(facts.head.sequence)), Line("  head", Hex(facts.head.hash)),

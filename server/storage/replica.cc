@@ -365,11 +365,11 @@ absl::Status Replica::CheckSeen(const core::Tenant& tenant, const Command& comma
   if (*holds && seen.other_incarnation.empty()) return absl::OkStatus();
   if (*holds) {
     return absl::FailedPreconditionError(absl::StrFormat(
-        "lastSeenHead: got entry %d of budgets/%s from %s. Charges may have been lost in between, "
+        "%s: got entry %d of budgets/%s from %s. Charges may have been lost in between, "
         "or "
         "be taken in two places. Whoever has made sure that they are not goes on with a new "
         "attempt of a client that is started anew",
-        seen.sequence, seen.root_budget_id, seen.other_incarnation));
+        seen.field, seen.sequence, seen.root_budget_id, seen.other_incarnation));
   }
   const std::string here =
       seen.sequence > ledger.head().sequence
@@ -378,19 +378,18 @@ absl::Status Replica::CheckSeen(const core::Tenant& tenant, const Command& comma
   if (!seen.is_authentic) {
     NoteUnproved(seen, here);
     return absl::InvalidArgumentError(absl::StrFormat(
-        "lastSeenHead: got entry %d of budgets/%s, and %s; want a head that a server of this "
-        "ledger "
-        "gave out, with its tag. This one is of another server or ledger, or damaged",
-        seen.sequence, seen.root_budget_id, here));
+        "%s: got entry %d of budgets/%s, and %s; want a head that a server of this ledger gave "
+        "out, with its tag. This one is of another server or ledger, or damaged",
+        seen.field, seen.sequence, seen.root_budget_id, here));
   }
   if (!seen.is_known_incarnation) {
     NoteUnproved(seen, here);
     return absl::FailedPreconditionError(absl::StrFormat(
-        "lastSeenHead: got entry %d of budgets/%s from %s, and %s. It is of a copy of this ledger, "
+        "%s: got entry %d of budgets/%s from %s, and %s. It is of a copy of this ledger, "
         "or of a life of it that this server does not know. Nothing was charged. Whoever has made "
         "sure that no charges are taken in two places, and that none were lost, goes on with a "
         "client that is started anew",
-        seen.sequence, seen.root_budget_id, seen.other_incarnation, here));
+        seen.field, seen.sequence, seen.root_budget_id, seen.other_incarnation, here));
   }
   const absl::Status lost = absl::DataLossError(absl::StrFormat(
       "ledger of budgets/%s: a client saw entry %d, and %s: charges were lost, as from a ledger "

@@ -28,7 +28,7 @@ PROTOBUF = r"google/protobuf/|.*\.pb\.h$"
 SQL = r"sqlite3\.h$|libpq|postgresql/|pq"
 THREADS = (r"(thread|mutex|shared_mutex|condition_variable|future|semaphore|latch|barrier|stop_token|atomic)$"
            r"|pthread\.h$|absl/synchronization/")
-CLOCKS = r"(chrono|ctime)$|time\.h$|sys/time\.h$|absl/time/"
+CLOCKS = r"(chrono|ctime)$|(^|/)time\.h$|absl/time/(?!civil_time\.h$)"
 FILES = r"(fstream|filesystem|iostream|cstdio)$|unistd\.h$|fcntl\.h$|sys/"
 CHANCE = r"random$|absl/random/|openssl/rand\.h$"
 

@@ -14,6 +14,7 @@ void AddSessionCommands(CLI::App& app, Invocation& invocation);
 void AddChargeCommands(CLI::App& app, Invocation& invocation);
 void AddLedgerCommands(CLI::App& app, Invocation& invocation);
 void AddStatementCommands(CLI::App& app, Invocation& invocation);
+void AddAnnotationCommands(CLI::App& app, Invocation& invocation);
 void AddLeaseCommands(CLI::App& app, Invocation& invocation);
 void AddWatchCommands(CLI::App& app, Invocation& invocation);
 void AddComputeCommand(CLI::App& app, Invocation& invocation);
@@ -34,13 +35,15 @@ void AddCompletionCommand(CLI::App& app, Invocation& invocation);
 void AddVersionCommand(CLI::App& app, Invocation& invocation);
 
 // The verbs of `budget` that change one, list what was refused, and list what was spent, those of
-// `session` that read what it spends, and the one of `statement` that fills forms.
+// `session` that read what it spends, and those of `statement` that fill forms and record
+// who signed off.
 void AddBudgetChanges(CLI::App& budget, Invocation& invocation);
 void AddBudgetRefusals(CLI::App& budget, Invocation& invocation);
 void AddBudgetSpending(CLI::App& budget, Invocation& invocation);
 void AddGuardCommand(CLI::App& budget, Invocation& invocation);
 void AddSessionReadings(CLI::App& session, Invocation& invocation);
 void AddStatementExport(CLI::App& statement, Invocation& invocation);
+void AddStatementSignOff(CLI::App& statement, Invocation& invocation);
 
 }  // namespace epsledger::cli
 

@@ -146,7 +146,7 @@ std::optional<std::vector<std::string>> Get(Invocation& invocation, const GetFla
   return std::vector<std::string>{*name};
 }
 
-void List(Invocation& invocation, const std::string& text) {
+void ListSessions(Invocation& invocation, const std::string& text) {
   const absl::StatusOr<std::string> name = BudgetName(text);
   if (!name.ok()) return invocation.Fail(name.status(), CallKind::kRead);
   std::vector<std::unique_ptr<v1::ListSessionsResponse>> pages;
@@ -261,7 +261,7 @@ void AddSessionList(CLI::App& session, Invocation& invocation) {
   list->fallthrough();
   list->add_option("budget", *budget, "BUDGET")->required();
   list->footer("Example:\n  epsctl session list adult -o csv");
-  list->callback([&invocation, budget] { List(invocation, *budget); });
+  list->callback([&invocation, budget] { ListSessions(invocation, *budget); });
 }
 
 void AddSessionGuarantees(CLI::App& session, Invocation& invocation) {

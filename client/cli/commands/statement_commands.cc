@@ -24,13 +24,6 @@ struct StatementFlags {
   std::string html;
 };
 
-// "adult" is a budget, "adult/run-1" a session; full names stay as they are.
-absl::StatusOr<std::string> StatementName(const std::string& text) {
-  const bool full = text.starts_with("budgets/");
-  const bool session = text.find(full ? "/sessions/" : "/") != text.npos;
-  return session ? SessionName(text) : BudgetName(text);
-}
-
 absl::Status WriteFile(const std::string& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);
   file << text;
@@ -40,7 +33,7 @@ absl::Status WriteFile(const std::string& path, const std::string& text) {
 }
 
 void GetStatement(Invocation& invocation, const StatementFlags& flags) {
-  const absl::StatusOr<std::string> name = StatementName(flags.name);
+  const absl::StatusOr<std::string> name = BudgetOrSessionName(flags.name);
   if (!name.ok()) return invocation.Fail(name.status(), CallKind::kRead);
   const absl::StatusOr<Connection*> connection = invocation.Connect();
   if (!connection.ok()) return invocation.Fail(connection.status(), CallKind::kRead);
@@ -228,6 +221,7 @@ void AddStatementCommands(CLI::App& app, Invocation& invocation) {
     Check(invocation, *saved, pinned->count() > 0 ? std::optional(*trusted) : std::nullopt);
   });
   AddStatementExport(*statement, invocation);
+  AddStatementSignOff(*statement, invocation);
 }
 
 }  // namespace epsledger::cli

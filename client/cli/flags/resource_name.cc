@@ -49,6 +49,12 @@ absl::StatusOr<std::string> SessionName(const std::string& text) {
   return FullName(text, {"budgets", "sessions"}, "BUDGET/SESSION");
 }
 
+absl::StatusOr<std::string> BudgetOrSessionName(const std::string& text) {
+  const bool full = text.starts_with("budgets/");
+  const bool session = text.find(full ? "/sessions/" : "/") != text.npos;
+  return session ? SessionName(text) : BudgetName(text);
+}
+
 absl::StatusOr<std::string> ChargeName(const std::string& text) {
   return FullName(text, {"budgets", "sessions", "attempts", "charges"},
                   "BUDGET/SESSION/ATTEMPT/CHARGE");

@@ -15,6 +15,8 @@ namespace epsledger::cli {
 absl::StatusOr<std::string> BudgetName(const std::string& text);
 // "adult/run-1" -> "budgets/adult/sessions/run-1"
 absl::StatusOr<std::string> SessionName(const std::string& text);
+// "adult" is a budget, "adult/run-1" a session.
+absl::StatusOr<std::string> BudgetOrSessionName(const std::string& text);
 // "adult/run-1/1/step-7" -> "budgets/adult/sessions/run-1/attempts/1/charges/step-7"
 absl::StatusOr<std::string> ChargeName(const std::string& text);
 

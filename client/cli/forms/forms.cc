@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -58,6 +59,24 @@ absl::Status CheckAnswer(const FormQuestion& question, const json& answer) {
   }
   for (const json& one : answer) RETURN_IF_ERROR(CheckText(question, one));
   return absl::OkStatus();
+}
+
+const FormQuestion* QuestionOf(std::string_view key) {
+  const std::vector<FormQuestion>& questions = FormQuestions();
+  const auto question = std::find_if(questions.begin(), questions.end(),
+                                     [key](const FormQuestion& known) { return key == known.key; });
+  return question == questions.end() ? nullptr : &*question;
+}
+
+// "DATA_DOMAIN" -> "dataDomain".
+std::string KeyOfTopic(const std::string& topic) {
+  std::string key;
+  for (size_t i = 0; i < topic.size(); ++i) {
+    if (topic[i] == '_') continue;
+    key += i > 0 && topic[i - 1] != '_' ? absl::ascii_tolower(topic[i]) : topic[i];
+  }
+  if (!key.empty()) key[0] = absl::ascii_tolower(key[0]);
+  return key;
 }
 
 }  // namespace
@@ -127,13 +146,10 @@ absl::StatusOr<FormAnswers> FormAnswers::Parse(std::string_view text) {
   FormAnswers answers;
   answers.answers_ = *std::move(object);
   for (const auto& [key, answer] : answers.answers_.items()) {
-    const auto& questions = FormQuestions();
-    const auto question =
-        std::find_if(questions.begin(), questions.end(),
-                     [&key = key](const FormQuestion& known) { return key == known.key; });
-    if (question == questions.end()) {
+    const FormQuestion* question = QuestionOf(key);
+    if (question == nullptr) {
       std::vector<std::string> known;
-      for (const FormQuestion& one : questions) known.emplace_back(one.key);
+      for (const FormQuestion& one : FormQuestions()) known.emplace_back(one.key);
       return WrongAnswer(bridge::Printable(key), absl::StrCat("no form asks that; want one of: ",
                                                               absl::StrJoin(known, ", ")));
     }
@@ -153,13 +169,21 @@ std::vector<std::string> FormAnswers::Texts(std::string_view key) const {
   return found->get<std::vector<std::string>>();
 }
 
+void FormAnswers::AddText(const std::string& key, const std::string& text) {
+  const FormQuestion* question = QuestionOf(key);
+  if (question == nullptr || question->is_list || answers_.contains(key)) return;
+  if (CheckText(*question, text).ok()) answers_[key] = text;
+}
+
 absl::StatusOr<FilledForm> FillForm(FormKind kind, const v1::PrivacyStatement& statement,
                                     const FormAnswers& answers,
                                     const std::vector<FormSubject>& subjects) {
   ASSIGN_OR_RETURN(const StatementFields said, FieldsOf(statement.json()));
+  FormAnswers all = answers;
+  for (const auto& [topic, text] : said.annotations) all.AddText(KeyOfTopic(topic), text);
   FormDraft draft{.statement = said,
                   .public_key = absl::BytesToHexString(statement.public_key()),
-                  .answers = answers};
+                  .answers = all};
   switch (kind) {
     case FormKind::kOpenDpRegistry:
       return FillOpenDpRegistry(std::move(draft));

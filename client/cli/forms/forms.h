@@ -26,8 +26,8 @@ std::vector<std::string> FormNames();
 // INVALID_ARGUMENT with all names for another one.
 absl::StatusOr<FormKind> FormNamed(std::string_view name);
 
-// What a form asks and a statement does not say: the answers of whoever files it. No form makes up
-// an answer.
+// What a form asks and a statement does not say: the answers of whoever files it, and what people
+// recorded in the ledger (AuditService.UpdateAnnotations). No form makes up an answer.
 class FormAnswers {
  public:
   FormAnswers() = default;
@@ -38,6 +38,10 @@ class FormAnswers {
   // "" or nothing: not answered.
   std::string Text(std::string_view key) const;
   std::vector<std::string> Texts(std::string_view key) const;
+
+  // Answers a question that was not answered. Does nothing if no form asks it, or if its form would
+  // not take this text.
+  void AddText(const std::string& key, const std::string& text);
 
  private:
   nlohmann::json answers_ = nlohmann::json::object();

@@ -187,6 +187,15 @@ void ReadSampling(const FieldReader& sampling, StatementFields& fields) {
   fields.sampling_caveat = sampling.Member("caveat").Text();
 }
 
+// The first statements did not have them.
+void ReadAnnotations(const FieldReader& annotations, StatementFields& fields) {
+  if (!annotations.IsThere()) return;
+  for (const FieldReader& annotation : annotations.Items()) {
+    fields.annotations.emplace_back(annotation.Member("topic").Text(),
+                                    annotation.Member("text").Text());
+  }
+}
+
 void ReadLedger(const FieldReader& ledger, StatementFields& fields) {
   fields.root_budget = ledger.Member("rootBudget").Text();
   fields.sequence = ledger.Member("sequence").Count();
@@ -224,6 +233,7 @@ absl::StatusOr<StatementFields> FieldsOf(std::string_view statement_json) {
   ReadSampling(root.Member("sampling"), fields);
   fields.not_covered = root.Member("notCovered").Texts();
   ReadLedger(root.Member("ledger"), fields);
+  ReadAnnotations(root.Member("annotations"), fields);
   fields.time = root.Member("time").Text();
   if (status.ok()) return fields;
   if (fields.server_version.empty()) return status;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -43,6 +44,9 @@ struct StatementFields {
   std::string library_version;
   std::string sampling_caveat;
   std::vector<std::string> not_covered;
+
+  // What people said when the statement was made: a topic ("DATA_DOMAIN") and a text.
+  std::vector<std::pair<std::string, std::string>> annotations;
 
   nlohmann::json ledger;  // its texts and its sequence
   std::string root_budget;

@@ -14,6 +14,10 @@ constexpr char kBlank[] = "_not stated_";
 // A text for one line of Markdown that shows it as it is.
 std::string Escaped(const std::string& text) {
   return absl::StrReplaceAll(text, {{"\n", " "},
+                                    {"\\", "\\\\"},
+                                    {"&", "&amp;"},
+                                    {"~", "\\~"},
+                                    {"$", "\\$"},
                                     {"|", "\\|"},
                                     {"<", "&lt;"},
                                     {"*", "\\*"},

@@ -237,6 +237,14 @@ std::vector<GlossaryEntry> Words() {
        "Running an event on a random part of the records. Poisson sampling takes each record "
        "independently with the same probability.",
        "", "Balle, Barthe, Gaboardi 2018"},
+      {kTerm, "annotation",
+       "Something that people say about a budget or session for official forms, such as the data "
+       "domain. The ledger keeps the words and who recorded them, and decides nothing by them.",
+       "`annotation set` records it, statements and `statement export` show it.", ""},
+      {kTerm, "sign-off",
+       "The record that a person answers for a signed statement. Charges after the entry that the "
+       "statement knew are not part of it.",
+       "`statement sign-off` records it.", ""},
       {kTerm, "statement",
        "A signed account of what a budget or session guarantees, for others to check: `statement "
        "get`.",

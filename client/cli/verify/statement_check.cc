@@ -197,6 +197,11 @@ absl::StatusOr<std::vector<std::string>> ChangesBetween(const v1::PrivacyStateme
       changes.push_back(key);
     }
   }
+  // Statements of 0.1.0 have none.
+  if (before.fields().count("annotations") > 0 &&
+      !MessageDifferencer::Equals(Member(before, "annotations"), Member(after, "annotations"))) {
+    changes.push_back("annotations");
+  }
   return changes;
 }
 

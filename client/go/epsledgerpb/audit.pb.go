@@ -7,6 +7,7 @@
 package epsledgerpb
 
 import (
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
@@ -77,6 +78,97 @@ func (x Actor_Door) Number() protoreflect.EnumNumber {
 // Deprecated: Use Actor_Door.Descriptor instead.
 func (Actor_Door) EnumDescriptor() ([]byte, []int) {
 	return file_epsledger_v1_audit_proto_rawDescGZIP(), []int{1, 0}
+}
+
+type Annotation_Topic int32
+
+const (
+	Annotation_TOPIC_UNSPECIFIED Annotation_Topic = 0
+	// Who is trusted with the raw data: "Local", "Central", "Shuffle" or "Federated".
+	Annotation_DEPLOYMENT_MODEL Annotation_Topic = 1
+	// Who sees what, and why they are trusted.
+	Annotation_ACTORS Annotation_Topic = 2
+	// Which data sets are eligible for protection.
+	Annotation_DATA_DOMAIN Annotation_Topic = 3
+	// What is released without noise.
+	Annotation_UNPROTECTED_QUANTITIES Annotation_Topic = 4
+	// How the contribution of one privacy unit is bounded.
+	Annotation_CONTRIBUTION_BOUNDING Annotation_Topic = 5
+	// Why epsilon and delta were chosen so.
+	Annotation_PARAMETER_RATIONALE Annotation_Topic = 6
+	// How the raw data are collected, and who can see them on the way.
+	Annotation_DATA_COLLECTION Annotation_Topic = 7
+	// What was done before: cleaning, exploration, tuning.
+	Annotation_PREPROCESSING Annotation_Topic = 8
+	// What is done to the output afterwards.
+	Annotation_POST_PROCESSING Annotation_Topic = 9
+	// How the raw data and the machines are protected.
+	Annotation_SECURITY Annotation_Topic = 10
+	// What is done about timing, memory, logs and floating point.
+	Annotation_SIDE_CHANNELS Annotation_Topic = 11
+	// What the output is for.
+	Annotation_INTENDED_USE Annotation_Topic = 12
+)
+
+// Enum value maps for Annotation_Topic.
+var (
+	Annotation_Topic_name = map[int32]string{
+		0:  "TOPIC_UNSPECIFIED",
+		1:  "DEPLOYMENT_MODEL",
+		2:  "ACTORS",
+		3:  "DATA_DOMAIN",
+		4:  "UNPROTECTED_QUANTITIES",
+		5:  "CONTRIBUTION_BOUNDING",
+		6:  "PARAMETER_RATIONALE",
+		7:  "DATA_COLLECTION",
+		8:  "PREPROCESSING",
+		9:  "POST_PROCESSING",
+		10: "SECURITY",
+		11: "SIDE_CHANNELS",
+		12: "INTENDED_USE",
+	}
+	Annotation_Topic_value = map[string]int32{
+		"TOPIC_UNSPECIFIED":      0,
+		"DEPLOYMENT_MODEL":       1,
+		"ACTORS":                 2,
+		"DATA_DOMAIN":            3,
+		"UNPROTECTED_QUANTITIES": 4,
+		"CONTRIBUTION_BOUNDING":  5,
+		"PARAMETER_RATIONALE":    6,
+		"DATA_COLLECTION":        7,
+		"PREPROCESSING":          8,
+		"POST_PROCESSING":        9,
+		"SECURITY":               10,
+		"SIDE_CHANNELS":          11,
+		"INTENDED_USE":           12,
+	}
+)
+
+func (x Annotation_Topic) Enum() *Annotation_Topic {
+	p := new(Annotation_Topic)
+	*p = x
+	return p
+}
+
+func (x Annotation_Topic) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Annotation_Topic) Descriptor() protoreflect.EnumDescriptor {
+	return file_epsledger_v1_audit_proto_enumTypes[1].Descriptor()
+}
+
+func (Annotation_Topic) Type() protoreflect.EnumType {
+	return &file_epsledger_v1_audit_proto_enumTypes[1]
+}
+
+func (x Annotation_Topic) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Annotation_Topic.Descriptor instead.
+func (Annotation_Topic) EnumDescriptor() ([]byte, []int) {
+	return file_epsledger_v1_audit_proto_rawDescGZIP(), []int{6, 0}
 }
 
 // The newest entry of one root budget's ledger.
@@ -566,11 +658,288 @@ func (x *PrivacyStatement) GetPublicKey() []byte {
 	return nil
 }
 
+// Something that people say about a budget or session, for the forms of officials.
+type Annotation struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Topic Annotation_Topic       `protobuf:"varint,1,opt,name=topic,proto3,enum=epsledger.v1.Annotation_Topic" json:"topic,omitempty"`
+	// At most 2,048 bytes. In UpdateAnnotations, an empty text withdraws the annotation.
+	Text string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	// Who recorded it, as in the ledger's entry. Empty: not recorded.
+	Principal     string                 `protobuf:"bytes,3,opt,name=principal,proto3" json:"principal,omitempty"`
+	Sequence      int64                  `protobuf:"varint,4,opt,name=sequence,proto3" json:"sequence,omitempty"`
+	Time          *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=time,proto3" json:"time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Annotation) Reset() {
+	*x = Annotation{}
+	mi := &file_epsledger_v1_audit_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Annotation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Annotation) ProtoMessage() {}
+
+func (x *Annotation) ProtoReflect() protoreflect.Message {
+	mi := &file_epsledger_v1_audit_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Annotation.ProtoReflect.Descriptor instead.
+func (*Annotation) Descriptor() ([]byte, []int) {
+	return file_epsledger_v1_audit_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Annotation) GetTopic() Annotation_Topic {
+	if x != nil {
+		return x.Topic
+	}
+	return Annotation_TOPIC_UNSPECIFIED
+}
+
+func (x *Annotation) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *Annotation) GetPrincipal() string {
+	if x != nil {
+		return x.Principal
+	}
+	return ""
+}
+
+func (x *Annotation) GetSequence() int64 {
+	if x != nil {
+		return x.Sequence
+	}
+	return 0
+}
+
+func (x *Annotation) GetTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Time
+	}
+	return nil
+}
+
+// Somebody answers for a signed statement.
+type SignOff struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of a person. 1 to 128 bytes. The server does not know people: `principal` says who
+	// made the call.
+	Signer string `protobuf:"bytes,1,opt,name=signer,proto3" json:"signer,omitempty"`
+	// "privacy officer", ... 1 to 128 bytes.
+	Role string `protobuf:"bytes,2,opt,name=role,proto3" json:"role,omitempty"`
+	// At most 256 bytes.
+	Comment string `protobuf:"bytes,3,opt,name=comment,proto3" json:"comment,omitempty"`
+	// SHA-256 of the statement's `json`, 32 bytes.
+	StatementSha256 []byte `protobuf:"bytes,4,opt,name=statement_sha256,json=statementSha256,proto3" json:"statement_sha256,omitempty"`
+	// The newest entry that the statement knew. Later charges are not part of what was signed off.
+	StatementSequence int64 `protobuf:"varint,5,opt,name=statement_sequence,json=statementSequence,proto3" json:"statement_sequence,omitempty"`
+	// The epsilon that the statement gives at `delta`. Infinity: it gives none.
+	Epsilon       float64                `protobuf:"fixed64,6,opt,name=epsilon,proto3" json:"epsilon,omitempty"`
+	Delta         float64                `protobuf:"fixed64,7,opt,name=delta,proto3" json:"delta,omitempty"`
+	Principal     string                 `protobuf:"bytes,8,opt,name=principal,proto3" json:"principal,omitempty"`
+	Sequence      int64                  `protobuf:"varint,9,opt,name=sequence,proto3" json:"sequence,omitempty"`
+	Time          *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=time,proto3" json:"time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SignOff) Reset() {
+	*x = SignOff{}
+	mi := &file_epsledger_v1_audit_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SignOff) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SignOff) ProtoMessage() {}
+
+func (x *SignOff) ProtoReflect() protoreflect.Message {
+	mi := &file_epsledger_v1_audit_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SignOff.ProtoReflect.Descriptor instead.
+func (*SignOff) Descriptor() ([]byte, []int) {
+	return file_epsledger_v1_audit_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *SignOff) GetSigner() string {
+	if x != nil {
+		return x.Signer
+	}
+	return ""
+}
+
+func (x *SignOff) GetRole() string {
+	if x != nil {
+		return x.Role
+	}
+	return ""
+}
+
+func (x *SignOff) GetComment() string {
+	if x != nil {
+		return x.Comment
+	}
+	return ""
+}
+
+func (x *SignOff) GetStatementSha256() []byte {
+	if x != nil {
+		return x.StatementSha256
+	}
+	return nil
+}
+
+func (x *SignOff) GetStatementSequence() int64 {
+	if x != nil {
+		return x.StatementSequence
+	}
+	return 0
+}
+
+func (x *SignOff) GetEpsilon() float64 {
+	if x != nil {
+		return x.Epsilon
+	}
+	return 0
+}
+
+func (x *SignOff) GetDelta() float64 {
+	if x != nil {
+		return x.Delta
+	}
+	return 0
+}
+
+func (x *SignOff) GetPrincipal() string {
+	if x != nil {
+		return x.Principal
+	}
+	return ""
+}
+
+func (x *SignOff) GetSequence() int64 {
+	if x != nil {
+		return x.Sequence
+	}
+	return 0
+}
+
+func (x *SignOff) GetTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Time
+	}
+	return nil
+}
+
+// Everything that people say about one budget or session. The ledger keeps the words and who said
+// them; it checks nothing of them and decides nothing by them. A successor of a budget starts
+// without.
+type Annotations struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// "budgets/{budget}" or "budgets/{budget}/sessions/{session}".
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// One for each topic that has a text, in the order of the topics.
+	Annotations []*Annotation `protobuf:"bytes,2,rep,name=annotations,proto3" json:"annotations,omitempty"`
+	// The newest 100, oldest first.
+	SignOffs      []*SignOff `protobuf:"bytes,3,rep,name=sign_offs,json=signOffs,proto3" json:"sign_offs,omitempty"`
+	SignOffCount  int64      `protobuf:"varint,4,opt,name=sign_off_count,json=signOffCount,proto3" json:"sign_off_count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Annotations) Reset() {
+	*x = Annotations{}
+	mi := &file_epsledger_v1_audit_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Annotations) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Annotations) ProtoMessage() {}
+
+func (x *Annotations) ProtoReflect() protoreflect.Message {
+	mi := &file_epsledger_v1_audit_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Annotations.ProtoReflect.Descriptor instead.
+func (*Annotations) Descriptor() ([]byte, []int) {
+	return file_epsledger_v1_audit_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *Annotations) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Annotations) GetAnnotations() []*Annotation {
+	if x != nil {
+		return x.Annotations
+	}
+	return nil
+}
+
+func (x *Annotations) GetSignOffs() []*SignOff {
+	if x != nil {
+		return x.SignOffs
+	}
+	return nil
+}
+
+func (x *Annotations) GetSignOffCount() int64 {
+	if x != nil {
+		return x.SignOffCount
+	}
+	return 0
+}
+
 var File_epsledger_v1_audit_proto protoreflect.FileDescriptor
 
 const file_epsledger_v1_audit_proto_rawDesc = "" +
 	"\n" +
-	"\x18epsledger/v1/audit.proto\x12\fepsledger.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x90\x01\n" +
+	"\x18epsledger/v1/audit.proto\x12\fepsledger.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x90\x01\n" +
 	"\n" +
 	"LedgerHead\x12\x1f\n" +
 	"\vroot_budget\x18\x01 \x01(\tR\n" +
@@ -620,7 +989,47 @@ const file_epsledger_v1_audit_proto_rawDesc = "" +
 	"\x04html\x18\x04 \x01(\tR\x04html\x12\x1c\n" +
 	"\tsignature\x18\x05 \x01(\fR\tsignature\x12\x1d\n" +
 	"\n" +
-	"public_key\x18\x06 \x01(\fR\tpublicKeyb\x06proto3"
+	"public_key\x18\x06 \x01(\fR\tpublicKey\"\xe8\x03\n" +
+	"\n" +
+	"Annotation\x129\n" +
+	"\x05topic\x18\x01 \x01(\x0e2\x1e.epsledger.v1.Annotation.TopicB\x03\xe0A\x02R\x05topic\x12\x12\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\x12!\n" +
+	"\tprincipal\x18\x03 \x01(\tB\x03\xe0A\x03R\tprincipal\x12\x1f\n" +
+	"\bsequence\x18\x04 \x01(\x03B\x03\xe0A\x03R\bsequence\x123\n" +
+	"\x04time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\x04time\"\x91\x02\n" +
+	"\x05Topic\x12\x15\n" +
+	"\x11TOPIC_UNSPECIFIED\x10\x00\x12\x14\n" +
+	"\x10DEPLOYMENT_MODEL\x10\x01\x12\n" +
+	"\n" +
+	"\x06ACTORS\x10\x02\x12\x0f\n" +
+	"\vDATA_DOMAIN\x10\x03\x12\x1a\n" +
+	"\x16UNPROTECTED_QUANTITIES\x10\x04\x12\x19\n" +
+	"\x15CONTRIBUTION_BOUNDING\x10\x05\x12\x17\n" +
+	"\x13PARAMETER_RATIONALE\x10\x06\x12\x13\n" +
+	"\x0fDATA_COLLECTION\x10\a\x12\x11\n" +
+	"\rPREPROCESSING\x10\b\x12\x13\n" +
+	"\x0fPOST_PROCESSING\x10\t\x12\f\n" +
+	"\bSECURITY\x10\n" +
+	"\x12\x11\n" +
+	"\rSIDE_CHANNELS\x10\v\x12\x10\n" +
+	"\fINTENDED_USE\x10\f\"\xf0\x02\n" +
+	"\aSignOff\x12\x1b\n" +
+	"\x06signer\x18\x01 \x01(\tB\x03\xe0A\x02R\x06signer\x12\x17\n" +
+	"\x04role\x18\x02 \x01(\tB\x03\xe0A\x02R\x04role\x12\x18\n" +
+	"\acomment\x18\x03 \x01(\tR\acomment\x12.\n" +
+	"\x10statement_sha256\x18\x04 \x01(\fB\x03\xe0A\x03R\x0fstatementSha256\x122\n" +
+	"\x12statement_sequence\x18\x05 \x01(\x03B\x03\xe0A\x03R\x11statementSequence\x12\x1d\n" +
+	"\aepsilon\x18\x06 \x01(\x01B\x03\xe0A\x03R\aepsilon\x12\x19\n" +
+	"\x05delta\x18\a \x01(\x01B\x03\xe0A\x03R\x05delta\x12!\n" +
+	"\tprincipal\x18\b \x01(\tB\x03\xe0A\x03R\tprincipal\x12\x1f\n" +
+	"\bsequence\x18\t \x01(\x03B\x03\xe0A\x03R\bsequence\x123\n" +
+	"\x04time\x18\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\x04time\"\xb7\x01\n" +
+	"\vAnnotations\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12:\n" +
+	"\vannotations\x18\x02 \x03(\v2\x18.epsledger.v1.AnnotationR\vannotations\x122\n" +
+	"\tsign_offs\x18\x03 \x03(\v2\x15.epsledger.v1.SignOffR\bsignOffs\x12$\n" +
+	"\x0esign_off_count\x18\x04 \x01(\x03R\fsignOffCountb\x06proto3"
 
 var (
 	file_epsledger_v1_audit_proto_rawDescOnce sync.Once
@@ -634,28 +1043,37 @@ func file_epsledger_v1_audit_proto_rawDescGZIP() []byte {
 	return file_epsledger_v1_audit_proto_rawDescData
 }
 
-var file_epsledger_v1_audit_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_epsledger_v1_audit_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_epsledger_v1_audit_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_epsledger_v1_audit_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_epsledger_v1_audit_proto_goTypes = []any{
 	(Actor_Door)(0),               // 0: epsledger.v1.Actor.Door
-	(*LedgerHead)(nil),            // 1: epsledger.v1.LedgerHead
-	(*Actor)(nil),                 // 2: epsledger.v1.Actor
-	(*AuditEntry)(nil),            // 3: epsledger.v1.AuditEntry
-	(*InclusionProof)(nil),        // 4: epsledger.v1.InclusionProof
-	(*ConsistencyProof)(nil),      // 5: epsledger.v1.ConsistencyProof
-	(*PrivacyStatement)(nil),      // 6: epsledger.v1.PrivacyStatement
-	(*timestamppb.Timestamp)(nil), // 7: google.protobuf.Timestamp
+	(Annotation_Topic)(0),         // 1: epsledger.v1.Annotation.Topic
+	(*LedgerHead)(nil),            // 2: epsledger.v1.LedgerHead
+	(*Actor)(nil),                 // 3: epsledger.v1.Actor
+	(*AuditEntry)(nil),            // 4: epsledger.v1.AuditEntry
+	(*InclusionProof)(nil),        // 5: epsledger.v1.InclusionProof
+	(*ConsistencyProof)(nil),      // 6: epsledger.v1.ConsistencyProof
+	(*PrivacyStatement)(nil),      // 7: epsledger.v1.PrivacyStatement
+	(*Annotation)(nil),            // 8: epsledger.v1.Annotation
+	(*SignOff)(nil),               // 9: epsledger.v1.SignOff
+	(*Annotations)(nil),           // 10: epsledger.v1.Annotations
+	(*timestamppb.Timestamp)(nil), // 11: google.protobuf.Timestamp
 }
 var file_epsledger_v1_audit_proto_depIdxs = []int32{
-	0, // 0: epsledger.v1.Actor.door:type_name -> epsledger.v1.Actor.Door
-	7, // 1: epsledger.v1.AuditEntry.time:type_name -> google.protobuf.Timestamp
-	2, // 2: epsledger.v1.AuditEntry.actor:type_name -> epsledger.v1.Actor
-	1, // 3: epsledger.v1.PrivacyStatement.head:type_name -> epsledger.v1.LedgerHead
-	4, // [4:4] is the sub-list for method output_type
-	4, // [4:4] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	0,  // 0: epsledger.v1.Actor.door:type_name -> epsledger.v1.Actor.Door
+	11, // 1: epsledger.v1.AuditEntry.time:type_name -> google.protobuf.Timestamp
+	3,  // 2: epsledger.v1.AuditEntry.actor:type_name -> epsledger.v1.Actor
+	2,  // 3: epsledger.v1.PrivacyStatement.head:type_name -> epsledger.v1.LedgerHead
+	1,  // 4: epsledger.v1.Annotation.topic:type_name -> epsledger.v1.Annotation.Topic
+	11, // 5: epsledger.v1.Annotation.time:type_name -> google.protobuf.Timestamp
+	11, // 6: epsledger.v1.SignOff.time:type_name -> google.protobuf.Timestamp
+	8,  // 7: epsledger.v1.Annotations.annotations:type_name -> epsledger.v1.Annotation
+	9,  // 8: epsledger.v1.Annotations.sign_offs:type_name -> epsledger.v1.SignOff
+	9,  // [9:9] is the sub-list for method output_type
+	9,  // [9:9] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_epsledger_v1_audit_proto_init() }
@@ -668,8 +1086,8 @@ func file_epsledger_v1_audit_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_epsledger_v1_audit_proto_rawDesc), len(file_epsledger_v1_audit_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   6,
+			NumEnums:      2,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

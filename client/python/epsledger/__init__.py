@@ -9,6 +9,7 @@
 
 `epsledger.events` makes events; `epsledger.aio` is the same for asyncio.
 """
+from .annotations import Annotations, SignOff
 from .audits import Audit, Claim, OneRunCounts, TwoArmCounts
 from .budget import Budget, Cap, CellBalance
 from .client import Client, Provenance, connect
@@ -46,9 +47,9 @@ from .watching import Change
 __version__ = "0.1.0"
 
 __all__ = [
-    "AlreadyExists", "AttemptFenced", "Audit", "Budget", "BudgetExhausted", "CallFailed", "Cap", "CellBalance",
+    "AlreadyExists", "Annotations", "AttemptFenced", "Audit", "Budget", "BudgetExhausted", "CallFailed", "Cap", "CellBalance",
     "Change", "Claim", "Client", "Ended", "EpsledgerError", "EventLike", "Guarantees", "InvalidArgument", "Lease",
     "LedgerBehind", "NotFound", "OneRunCounts", "OutcomeUnknown", "PermissionDenied", "Permit", "Preview",
-    "Provenance", "Reading", "Refusal", "Refused", "Retry", "Series", "SeriesPoint", "Session", "Spent",
+    "Provenance", "Reading", "Refusal", "Refused", "Retry", "Series", "SeriesPoint", "Session", "SignOff", "Spent",
     "Statement", "TwoArmCounts", "Unauthenticated", "Unavailable", "UsedUp", "WrongProcess", "connect", "dp_sgd",
 ]

@@ -21,6 +21,7 @@ from typing import (Any, AsyncIterable, AsyncIterator, Awaitable, Callable, Coro
                     Optional, Tuple, Type, TypeVar, Union)
 
 from . import client as blocking
+from .annotations import Annotations
 from .audits import Audit, Claim
 from .budget import Budget, Cap
 from .calibration import NoisyEvent
@@ -272,6 +273,12 @@ class AsyncClient:
     async def calibrate(self, *, budget: str, event: NoisyEvent, count: int) -> float:
         """As Client.calibrate; `event` is called on a thread."""
         return await self._threads.run(self._client.calibrate, budget=budget, event=event, count=count)
+
+    async def annotations(self, name: str) -> Annotations:
+        return await self._threads.run(self._client.annotations, name)
+
+    async def annotate(self, name: str, **texts: str) -> Annotations:
+        return await self._threads.run(self._client.annotate, name, **texts)
 
     async def audit(self, **options: Any) -> Audit:
         """As Client.audit, with the same options."""

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Iterable, Iterator, List, Mapping, Optional, Tuple, Type, Union
 
 from .address import Address, Tls, flag_of, token_of
+from .annotations import Annotations, topics
 from .audits import Audit, AuditMethod, Claim, OneRunCounts, TwoArmCounts, audit_request
 from .budget import Budget, Cap, budget_name
 from .calibration import NoisyEvent, smallest_noise
@@ -249,6 +250,23 @@ class Client:
         longer than the time of Retry. Blocks until something happens. A thread of its own may do that: after close()
         it ends with Ended, within 15 s."""
         return watch(self._connection, resource_name(name), after)
+
+    def annotations(self, name: str) -> Annotations:
+        """Returns what people say about a budget, "people", or a session, "budgets/people/sessions/first-run", for
+        official forms, and who signed its statement off (`epsctl statement sign-off`). NotFound."""
+        return Annotations.from_json(self._connection.call("AuditService/GetAnnotations", {"name": resource_name(name)}))
+
+    def annotate(self, name: str, **texts: str) -> Annotations:
+        """Records texts about a budget or session, in one commit, and returns them:
+
+            client.annotate("people", deployment_model="Central", data_domain="adults in the census of 1994")
+
+        Topics: deployment_model (Local, Central, Shuffle or Federated), actors, data_domain, unprotected_quantities,
+        contribution_bounding, parameter_rationale, data_collection, preprocessing, post_processing, security,
+        side_channels, intended_use. A text has at most 2,048 bytes; an empty one withdraws. Other topics stay. The
+        ledger keeps who recorded them. Statements show them, and forms are filled in with them. They decide nothing."""
+        return Annotations.from_json(self._connection.call("AuditService/UpdateAnnotations", {
+            "name": resource_name(name), "annotations": topics(texts)}))
 
     def call(self, method: str, request: Json) -> Json:
         """Calls any unary RPC, "AccountingService/Compute", as proto3 JSON (see proto/epsledger/v1), and repeats it

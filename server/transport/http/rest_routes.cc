@@ -152,6 +152,8 @@ const std::vector<RestRoute>& RestRoutes() {
        "name", "One proposal"},
       {"/v1/budgets/{budget}/statement", "epsledger.v1.AuditService.GetPrivacyStatement", "name",
        "The signed privacy statement of a budget"},
+      {"/v1/budgets/{budget}/annotations", "epsledger.v1.AuditService.GetAnnotations", "name",
+       "What people say about a budget for official forms, and who signed it off"},
       {"/v1/budgets/{budget}/head", "epsledger.v1.AuditService.GetLedgerHead", "budget",
        "The newest entry of a root budget's ledger"},
       {"/v1/budgets/{budget}/entries", "epsledger.v1.AuditService.ListAuditEntries", "budget",
@@ -182,6 +184,9 @@ const std::vector<RestRoute>& RestRoutes() {
       {"/v1/budgets/{budget}/sessions/{session}/statement",
        "epsledger.v1.AuditService.GetPrivacyStatement", "name",
        "The signed privacy statement of a session"},
+      {"/v1/budgets/{budget}/sessions/{session}/annotations",
+       "epsledger.v1.AuditService.GetAnnotations", "name",
+       "What people say about a session for official forms, and who signed it off"},
       {"/v1/denials", "epsledger.v1.AuditService.ListDenials", "",
        "Calls that access control denied"},
   };

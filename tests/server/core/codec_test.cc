@@ -115,6 +115,34 @@ TEST(Codec, AnAuditReadsBackAsItself) {
   EXPECT_EQ(DecodeEntry(damaged, Hash{}).status().code(), absl::StatusCode::kDataLoss);
 }
 
+TEST(Codec, WhatPeopleSayReadsBackAsItself) {
+  const Annotated said{
+      .budget_id = "b", .session_number = 2, .topic = AnnotationTopic::kIntendedUse, .text = "a"};
+  const std::string content = EncodeContent(1, 2, said);
+  EXPECT_EQ(content[17], 28);  // the tag, for good
+  absl::StatusOr<Entry> entry = DecodeEntry(content, Hash{});
+  ASSERT_TRUE(entry.ok()) << entry.status();
+  EXPECT_EQ(EncodeContent(1, 2, std::get<Annotated>(entry->body)), content);
+  std::string damaged = content;
+  damaged[damaged.size() - 1 - 4 - 1] = 13;  // a topic that does not exist, before the text
+  EXPECT_EQ(DecodeEntry(damaged, Hash{}).status().code(), absl::StatusCode::kDataLoss);
+
+  const SignedOff signed_off{.budget_id = "b",
+                             .session_number = 0,
+                             .sign_off = {.signer = "Ada",
+                                          .role = "officer",
+                                          .comment = "",
+                                          .statement_sha256 = std::string(32, 'x'),
+                                          .statement_sequence = 7,
+                                          .epsilon = 2.5,
+                                          .delta = 1e-5}};
+  const std::string second = EncodeContent(1, 2, signed_off);
+  EXPECT_EQ(second[17], 29);
+  entry = DecodeEntry(second, Hash{});
+  ASSERT_TRUE(entry.ok()) << entry.status();
+  EXPECT_EQ(std::get<SignedOff>(entry->body).sign_off, signed_off.sign_off);
+}
+
 TEST(Codec, EventLayoutIsFixed) {
   const MechanismEvent event = PoissonSampled{0.5, MechanismEvent(Gaussian{2})};
   EXPECT_EQ(absl::BytesToHexString(EncodeEvent(event)),

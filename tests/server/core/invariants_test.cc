@@ -201,6 +201,8 @@ TEST(RandomHistoryTest, ReachesEveryKindOfEntryAndRefusal) {
     EXPECT_EQ(kinds.count(kind), 1u) << "kind " << kind;
   }
   EXPECT_EQ(kinds.count(EntryBody(AuditRecorded()).index()), 1u);
+  EXPECT_EQ(kinds.count(EntryBody(Annotated()).index()), 1u);
+  EXPECT_EQ(kinds.count(EntryBody(SignedOff()).index()), 1u);
   EXPECT_EQ(kinds.count(EntryBody(ChargeRefused()).index()), 1u);
   EXPECT_EQ(reasons.size(), 9u);
   EXPECT_GT(partition_savings, 10);

@@ -175,6 +175,17 @@ class RandomHistory {
                                      .trials = 1000,
                                      .source = "attack"}};
     }
+    if (what == 20 && OneIn(3)) {
+      return Annotate{.resource = OneIn(2) ? SessionName{BudgetId(), ""} : AnySession(),
+                      .topics = {{AnnotationTopic::kActors, std::string(Below(3), 'a')}}};
+    }
+    if (what == 20 && OneIn(4)) {
+      return RecordSignOff{.resource = OneIn(2) ? SessionName{BudgetId(), ""} : AnySession(),
+                           .sign_off = {.signer = "a",
+                                        .role = "b",
+                                        .statement_sha256 = std::string(32, '1'),
+                                        .statement_sequence = 1 + Below(2)}};
+    }
     if (what == 20) {
       return UpdateBudget{.budget_id = BudgetId(),
                           .labels = {{{"team", std::to_string(Below(3))}}}};

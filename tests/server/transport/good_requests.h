@@ -174,6 +174,11 @@ inline const std::map<std::string, std::string>& GoodRequests() {
       {"AuditService.ProveConsistency", "budget: 'budgets/b' old_size: 1"},
       {"AuditService.ExportLedger", "budget: 'budgets/b'"},
       {"AuditService.VerifyLedger", "budget: 'budgets/b'"},
+      {"AuditService.GetAnnotations", "name: 'budgets/b/sessions/s'"},
+      {"AuditService.UpdateAnnotations",
+       "name: 'budgets/b/sessions/s' annotations { topic: ACTORS text: 'curators' }"},
+      {"AuditService.RecordSignOff",
+       "name: 'budgets/b' sign_off { signer: 'a' role: 'r' } statement_json: '{}'"},
       {"AuditService.GetPrivacyStatement", "name: 'budgets/b/sessions/s' delta: 1e-5"},
       {"ServerService.GetServerInfo", ""},
   };

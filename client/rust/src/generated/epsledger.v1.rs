@@ -2425,6 +2425,184 @@ impl ::prost::Name for PrivacyStatement {
         "/epsledger.v1.PrivacyStatement".into()
     }
 }
+/// Something that people say about a budget or session, for the forms of officials.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Annotation {
+    #[prost(enumeration = "annotation::Topic", tag = "1")]
+    pub topic: i32,
+    /// At most 2,048 bytes. In UpdateAnnotations, an empty text withdraws the annotation.
+    #[prost(string, tag = "2")]
+    pub text: ::prost::alloc::string::String,
+    /// Who recorded it, as in the ledger's entry. Empty: not recorded.
+    #[prost(string, tag = "3")]
+    pub principal: ::prost::alloc::string::String,
+    #[prost(int64, tag = "4")]
+    pub sequence: i64,
+    #[prost(message, optional, tag = "5")]
+    pub time: ::core::option::Option<::prost_types::Timestamp>,
+}
+/// Nested message and enum types in `Annotation`.
+pub mod annotation {
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
+    #[repr(i32)]
+    pub enum Topic {
+        Unspecified = 0,
+        /// Who is trusted with the raw data: "Local", "Central", "Shuffle" or "Federated".
+        DeploymentModel = 1,
+        /// Who sees what, and why they are trusted.
+        Actors = 2,
+        /// Which data sets are eligible for protection.
+        DataDomain = 3,
+        /// What is released without noise.
+        UnprotectedQuantities = 4,
+        /// How the contribution of one privacy unit is bounded.
+        ContributionBounding = 5,
+        /// Why epsilon and delta were chosen so.
+        ParameterRationale = 6,
+        /// How the raw data are collected, and who can see them on the way.
+        DataCollection = 7,
+        /// What was done before: cleaning, exploration, tuning.
+        Preprocessing = 8,
+        /// What is done to the output afterwards.
+        PostProcessing = 9,
+        /// How the raw data and the machines are protected.
+        Security = 10,
+        /// What is done about timing, memory, logs and floating point.
+        SideChannels = 11,
+        /// What the output is for.
+        IntendedUse = 12,
+    }
+    impl Topic {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "TOPIC_UNSPECIFIED",
+                Self::DeploymentModel => "DEPLOYMENT_MODEL",
+                Self::Actors => "ACTORS",
+                Self::DataDomain => "DATA_DOMAIN",
+                Self::UnprotectedQuantities => "UNPROTECTED_QUANTITIES",
+                Self::ContributionBounding => "CONTRIBUTION_BOUNDING",
+                Self::ParameterRationale => "PARAMETER_RATIONALE",
+                Self::DataCollection => "DATA_COLLECTION",
+                Self::Preprocessing => "PREPROCESSING",
+                Self::PostProcessing => "POST_PROCESSING",
+                Self::Security => "SECURITY",
+                Self::SideChannels => "SIDE_CHANNELS",
+                Self::IntendedUse => "INTENDED_USE",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "TOPIC_UNSPECIFIED" => Some(Self::Unspecified),
+                "DEPLOYMENT_MODEL" => Some(Self::DeploymentModel),
+                "ACTORS" => Some(Self::Actors),
+                "DATA_DOMAIN" => Some(Self::DataDomain),
+                "UNPROTECTED_QUANTITIES" => Some(Self::UnprotectedQuantities),
+                "CONTRIBUTION_BOUNDING" => Some(Self::ContributionBounding),
+                "PARAMETER_RATIONALE" => Some(Self::ParameterRationale),
+                "DATA_COLLECTION" => Some(Self::DataCollection),
+                "PREPROCESSING" => Some(Self::Preprocessing),
+                "POST_PROCESSING" => Some(Self::PostProcessing),
+                "SECURITY" => Some(Self::Security),
+                "SIDE_CHANNELS" => Some(Self::SideChannels),
+                "INTENDED_USE" => Some(Self::IntendedUse),
+                _ => None,
+            }
+        }
+    }
+}
+impl ::prost::Name for Annotation {
+    const NAME: &'static str = "Annotation";
+    const PACKAGE: &'static str = "epsledger.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "epsledger.v1.Annotation".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/epsledger.v1.Annotation".into()
+    }
+}
+/// Somebody answers for a signed statement.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SignOff {
+    /// The name of a person. 1 to 128 bytes. The server does not know people: `principal` says who
+    /// made the call.
+    #[prost(string, tag = "1")]
+    pub signer: ::prost::alloc::string::String,
+    /// "privacy officer", ... 1 to 128 bytes.
+    #[prost(string, tag = "2")]
+    pub role: ::prost::alloc::string::String,
+    /// At most 256 bytes.
+    #[prost(string, tag = "3")]
+    pub comment: ::prost::alloc::string::String,
+    /// SHA-256 of the statement's `json`, 32 bytes.
+    #[prost(bytes = "vec", tag = "4")]
+    pub statement_sha256: ::prost::alloc::vec::Vec<u8>,
+    /// The newest entry that the statement knew. Later charges are not part of what was signed off.
+    #[prost(int64, tag = "5")]
+    pub statement_sequence: i64,
+    /// The epsilon that the statement gives at `delta`. Infinity: it gives none.
+    #[prost(double, tag = "6")]
+    pub epsilon: f64,
+    #[prost(double, tag = "7")]
+    pub delta: f64,
+    #[prost(string, tag = "8")]
+    pub principal: ::prost::alloc::string::String,
+    #[prost(int64, tag = "9")]
+    pub sequence: i64,
+    #[prost(message, optional, tag = "10")]
+    pub time: ::core::option::Option<::prost_types::Timestamp>,
+}
+impl ::prost::Name for SignOff {
+    const NAME: &'static str = "SignOff";
+    const PACKAGE: &'static str = "epsledger.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "epsledger.v1.SignOff".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/epsledger.v1.SignOff".into()
+    }
+}
+/// Everything that people say about one budget or session. The ledger keeps the words and who said
+/// them; it checks nothing of them and decides nothing by them. A successor of a budget starts
+/// without.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Annotations {
+    /// "budgets/{budget}" or "budgets/{budget}/sessions/{session}".
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// One for each topic that has a text, in the order of the topics.
+    #[prost(message, repeated, tag = "2")]
+    pub annotations: ::prost::alloc::vec::Vec<Annotation>,
+    /// The newest 100, oldest first.
+    #[prost(message, repeated, tag = "3")]
+    pub sign_offs: ::prost::alloc::vec::Vec<SignOff>,
+    #[prost(int64, tag = "4")]
+    pub sign_off_count: i64,
+}
+impl ::prost::Name for Annotations {
+    const NAME: &'static str = "Annotations";
+    const PACKAGE: &'static str = "epsledger.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "epsledger.v1.Annotations".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/epsledger.v1.Annotations".into()
+    }
+}
 /// What a client says about itself: how its batches are drawn, how records are clipped, and which
 /// library does so, and what the noisy sum is divided by. The ledger records this claim for the
 /// auditor and cannot check it.

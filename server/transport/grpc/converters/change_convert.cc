@@ -48,6 +48,13 @@ class ChangeOf {
   absl::StatusOr<bool> operator()(const core::AuditRecorded& body) {
     return TellSession(body.session_number);
   }
+  // What is said is no part of a budget or session: a client that shows it asks again.
+  absl::StatusOr<bool> operator()(const core::Annotated& body) {
+    return body.session_number == 0 ? Tell(body.budget_id) : TellSession(body.session_number);
+  }
+  absl::StatusOr<bool> operator()(const core::SignedOff& body) {
+    return body.session_number == 0 ? Tell(body.budget_id) : TellSession(body.session_number);
+  }
   absl::StatusOr<bool> operator()(const core::SessionRefused& body) {
     if (!watched_.session_id.empty() || !IsBelowWatched(body.spec.budget_id)) return false;
     v1::RefusedSession& refused = *change_.mutable_refused_session();

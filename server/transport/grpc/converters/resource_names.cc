@@ -117,6 +117,14 @@ absl::StatusOr<core::SessionName> ParseSessionName(const std::string& field,
   return core::SessionName{std::string((*segments)[0]), std::string((*segments)[1])};
 }
 
+absl::StatusOr<core::SessionName> ParseResourceName(const std::string& field,
+                                                    std::string_view name) {
+  if (name.find("/sessions/") != name.npos) return ParseSessionName(field, name);
+  absl::StatusOr<std::string> budget = ParseBudgetName(field, name);
+  if (!budget.ok()) return budget.status();
+  return core::SessionName{*std::move(budget), ""};
+}
+
 absl::StatusOr<ProposalName> ParseProposalName(const std::string& field, std::string_view name) {
   const auto segments = Segments(name, {"budgets", "proposals"});
   if (!segments || !IsResourceId((*segments)[0]) || !IsResourceId((*segments)[1])) {
@@ -163,6 +171,10 @@ std::string FormatBudgetName(std::string_view budget_id) {
 
 std::string FormatSessionName(const core::SessionName& name) {
   return absl::StrCat("budgets/", name.budget_id, "/sessions/", name.session_id);
+}
+
+std::string FormatResourceName(const core::SessionName& name) {
+  return name.session_id.empty() ? FormatBudgetName(name.budget_id) : FormatSessionName(name);
 }
 
 std::string FormatProposalName(const ProposalName& name) {

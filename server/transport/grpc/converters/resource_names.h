@@ -40,6 +40,9 @@ absl::Status CheckChargeId(const std::string& field, std::string_view id);
 // names `field`, the received text (shortened and escaped) and the wanted form.
 absl::StatusOr<std::string> ParseBudgetName(const std::string& field, std::string_view name);
 absl::StatusOr<core::SessionName> ParseSessionName(const std::string& field, std::string_view name);
+// A budget or a session; a budget has no session id.
+absl::StatusOr<core::SessionName> ParseResourceName(const std::string& field,
+                                                    std::string_view name);
 // "budgets/{budget}/proposals/{proposal}".
 absl::StatusOr<ProposalName> ParseProposalName(const std::string& field, std::string_view name);
 absl::StatusOr<AttemptName> ParseAttemptName(const std::string& field, std::string_view name);
@@ -50,6 +53,7 @@ absl::StatusOr<ChargeName> ParseLeaseName(const std::string& field, std::string_
 
 std::string FormatBudgetName(std::string_view budget_id);
 std::string FormatSessionName(const core::SessionName& name);
+std::string FormatResourceName(const core::SessionName& name);
 std::string FormatProposalName(const ProposalName& name);
 std::string FormatAttemptName(const AttemptName& name);
 std::string FormatChargeName(const AttemptName& attempt, std::string_view charge_id);

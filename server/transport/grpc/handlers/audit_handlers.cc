@@ -14,6 +14,7 @@
 #include "server/core/merkle.h"
 #include "server/statement/statement.h"
 #include "server/transport/grpc/calls/entry_scan.h"
+#include "server/transport/grpc/converters/annotation_convert.h"
 #include "server/transport/grpc/converters/audit_convert.h"
 #include "server/transport/grpc/converters/page_token.h"
 #include "server/transport/grpc/converters/resource_names.h"
@@ -172,8 +173,7 @@ class AuditHandlers {
     Handle<v1::GetPrivacyStatementRequest>(
         context_.open_calls, std::move(arrived),
         [this](const v1::GetPrivacyStatementRequest& request, const Call& call) -> absl::Status {
-          core::SessionName name;
-          RETURN_IF_ERROR(ReadResourceName(request.name(), &name));
+          ASSIGN_OR_RETURN(const core::SessionName name, ParseResourceName("name", request.name()));
           RETURN_IF_ERROR(
               accounting::CheckInterval("delta", request.delta(), accounting::kOpenProbability));
           ReadLedger(name.budget_id, call,
@@ -189,6 +189,41 @@ class AuditHandlers {
           return absl::OkStatus();
         });
   }
+
+  void GetAnnotations(wire::UnaryRequest arrived) {
+    Handle<v1::GetAnnotationsRequest>(
+        context_.open_calls, std::move(arrived),
+        [this](const v1::GetAnnotationsRequest& request, const Call& call) -> absl::Status {
+          ASSIGN_OR_RETURN(core::SessionName name, ParseResourceName("name", request.name()));
+          AnswerAnnotations(std::move(name), call);
+          return absl::OkStatus();
+        });
+  }
+
+  void UpdateAnnotations(wire::UnaryRequest arrived) {
+    Handle<v1::UpdateAnnotationsRequest>(
+        context_.open_calls, std::move(arrived),
+        [this](const v1::UpdateAnnotationsRequest& request, const Call& call) -> absl::Status {
+          ASSIGN_OR_RETURN(core::Annotate command, FromProto(request));
+          SubmitSaid(std::move(command), {request.validate_only()}, call);
+          return absl::OkStatus();
+        });
+  }
+
+  void RecordSignOff(wire::UnaryRequest arrived) {
+    Handle<v1::RecordSignOffRequest>(
+        context_.open_calls, std::move(arrived),
+        [this](const v1::RecordSignOffRequest& request, const Call& call) -> absl::Status {
+          core::SeenHead head;
+          ASSIGN_OR_RETURN(core::RecordSignOff command,
+                           FromProto(request, *key_, call->caller().tenant.name, &head));
+          SubmitSaid(std::move(command),
+                     {.validate_only = request.validate_only(), .last_seen = std::move(head)},
+                     call);
+          return absl::OkStatus();
+        });
+  }
+
   void ListDenials(wire::UnaryRequest arrived) {
     Handle<v1::ListDenialsRequest>(context_.open_calls, std::move(arrived),
                                    [this](const v1::ListDenialsRequest& request, const Call& call) {
@@ -234,24 +269,37 @@ class AuditHandlers {
               });
   }
 
+  // Answers with everything that is said about a resource or, with a recorded part, with that
+  // alone: a write that changes nothing is no cheap way to read all.
+  void AnswerAnnotations(core::SessionName name, const Call& call,
+                         std::optional<core::AnnotationsOutcome> recorded = std::nullopt) {
+    std::string budget_id = name.budget_id;
+    ReadLedger(std::move(budget_id), call,
+               [call, name = std::move(name), recorded = std::move(recorded)](
+                   const core::Ledger& ledger, core::LedgerReader&) -> absl::Status {
+                 ASSIGN_OR_RETURN(const core::Annotations* said, ledger.AnnotationsOf(name));
+                 v1::Annotations message;
+                 ToProto(name, recorded.has_value() ? PartOf(*said, *recorded) : *said, &message);
+                 call->Succeed(message);
+                 return absl::OkStatus();
+               });
+  }
+
+  template <class Body>
+  void SubmitSaid(Body command, SubmitOptions options, const Call& call) {
+    SubmitNow<core::AnnotationsOutcome>(context_.ledger, std::move(command), std::move(options),
+                                        call,
+                                        [this, call](const core::AnnotationsOutcome& outcome) {
+                                          AnswerAnnotations(outcome.resource, call, outcome);
+                                        });
+  }
+
   // Returns `requested`, or everything for 0.
   static absl::StatusOr<int64_t> TreeSize(const std::string& field, int64_t requested,
                                           const core::Ledger& ledger) {
     const int64_t size = ledger.head().sequence;
     RETURN_IF_ERROR(accounting::CheckRange(field, requested, 0, size));
     return requested == 0 ? size : requested;
-  }
-
-  // A budget has no session id.
-  static absl::Status ReadResourceName(const std::string& text, core::SessionName* name) {
-    if (text.find("/sessions/") != text.npos) {
-      absl::StatusOr<core::SessionName> session = ParseSessionName("name", text);
-      if (session.ok()) *name = *std::move(session);
-      return session.status();
-    }
-    absl::StatusOr<std::string> budget = ParseBudgetName("name", text);
-    if (budget.ok()) name->budget_id = *std::move(budget);
-    return budget.status();
   }
 
   void Scan(const std::string& budget_id, int64_t last, const Call& call, EntryScan::Visit visit,
@@ -395,6 +443,9 @@ void AddAuditService(const HandlerContext& context,
                {"ProveConsistency", &AuditHandlers::ProveConsistency},
                {"VerifyLedger", &AuditHandlers::VerifyLedger},
                {"GetPrivacyStatement", &AuditHandlers::GetPrivacyStatement},
+               {"GetAnnotations", &AuditHandlers::GetAnnotations},
+               {"UpdateAnnotations", &AuditHandlers::UpdateAnnotations},
+               {"RecordSignOff", &AuditHandlers::RecordSignOff},
                {"ListDenials", &AuditHandlers::ListDenials},
                {"LiftQuarantine", &AuditHandlers::LiftQuarantine}});
   methods.AddStream(

@@ -20,7 +20,9 @@ LIBRARIES = {"dp_accounting_test.py": ["dp-accounting"], "flower_test.py": ["flw
              "jax_privacy_test.py": ["jax-privacy", "jax"], "keras_test.py": ["keras", "jax", "jax-privacy"],
              "lightning_test.py": ["lightning", "torch"], "opacus_engine_test.py": ["opacus", "torch"],
              "opacus_test.py": ["opacus", "torch"], "opendp_test.py": ["opendp", "polars"],
-             "pipeline_dp_test.py": ["pipeline-dp"], "steps_test.py": [], "trackers_test.py": ["mlflow-skinny", "wandb"],
+             "pipeline_dp_test.py": ["pipeline-dp"],
+             "split_test.py": ["lightning", "opacus", "torch", "transformers"], "steps_test.py": [],
+             "trackers_test.py": ["mlflow-skinny", "wandb"],
              "transformers_test.py": ["transformers", "torch"]}
 VERSIONS = """
 import importlib.metadata, sys

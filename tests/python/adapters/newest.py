@@ -29,8 +29,8 @@ ENVIRONMENTS = {
 ADAPTERS = {
     "dp_accounting_test.py": "accounting", "flower_test.py": "flower", "jax_privacy_test.py": "jax",
     "keras_test.py": "jax", "lightning_test.py": "torch", "opacus_engine_test.py": "torch", "opacus_test.py": "torch",
-    "opendp_test.py": "statistics", "pipeline_dp_test.py": "statistics", "trackers_test.py": "trackers",
-    "transformers_test.py": "torch",
+    "opendp_test.py": "statistics", "pipeline_dp_test.py": "statistics", "split_test.py": "torch",
+    "trackers_test.py": "trackers", "transformers_test.py": "torch",
 }
 SECONDS_TO_INSTALL = 3600
 

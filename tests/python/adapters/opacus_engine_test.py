@@ -1,6 +1,7 @@
 """What LedgerEngine detects, charges, warns of and refuses: the column of Opacus in the adapters' README.
 
 Needs torch and opacus; skipped by name without."""
+import json
 import os
 import sys
 import unittest
@@ -21,7 +22,7 @@ try:
     from torch.utils.data import DataLoader, RandomSampler, TensorDataset, WeightedRandomSampler
 
     from epsledger.adapters.loaders import drawing_of
-    from epsledger.adapters.opacus_engine import LedgerEngine, check_model, normalizer_of, provenance
+    from epsledger.adapters.opacus_engine import LedgerEngine, normalizer_of, provenance
 except ImportError as missing:
     MISSING = str(missing)
 else:
@@ -29,6 +30,9 @@ else:
 
 RECORDS, BATCH, NOISE = 60, 7, 1.5
 GAUSSIAN = e.Gaussian(noise_multiplier=NOISE)
+README = os.path.join(HERE, "..", "..", "..", "client", "python", "epsledger", "adapters", "README.md")
+DIVISOR = "The number that noisy sums were divided by: "
+LEFT_OUT = "neighboring data sets can have different divisors, which the epsilon leaves out."
 
 
 @unittest.skipIf(MISSING, MISSING)
@@ -141,6 +145,40 @@ class Engine(LedgerCase):
                 optimizer.step()
         self.assertEqual(sum(count for _, count in self.charged(session)), len(loader))
 
+    def ghost_step(self, made, batches):
+        """The gradients that a step sees after backward() of each of the batches. Ghost clipping never keeps records'."""
+        model, optimizer, criterion, _ = made
+        for features, labels in batches:
+            criterion(model(features), labels).backward()
+        optimizer.accumulate()
+        sums = [p.summed_grad.clone() for p in optimizer.params]
+        for p in optimizer.params:
+            p.summed_grad = None
+        optimizer.step()
+        return sums
+
+    def test_batches_that_your_code_joins_are_not_seen(self):
+        """BatchMemoryManager tells the optimizer in the same way that a batch is not the last of its step."""
+        session = self.open()
+        model, optimizer, loader = self.make(session)[0]
+        for batch, (features, labels) in enumerate(loader):
+            optimizer.signal_skip_step(batch % 2 == 0)
+            optimizer.zero_grad()
+            torch.nn.functional.cross_entropy(model(features), labels).backward()
+            optimizer.step()
+        self.assertEqual(sum(count for _, count in self.charged(session)), len(loader) // 2)
+
+    def test_with_ghost_clipping_only_the_last_of_accumulated_batches_is_in_the_step(self):
+        session = self.open("REPLACE_ONE")
+        made, _ = self.make(session, poisson_sampling=False, grad_sample_mode="ghost")
+        batches = list(made[-1])[:2]
+        start = {name: value.clone() for name, value in made[0].state_dict().items()}
+        both = self.ghost_step(made, batches)
+        made[0].load_state_dict(start)
+        last = self.ghost_step(made, batches[1:])
+        self.assertTrue(all(map(torch.equal, both, last)))
+        self.assertEqual(self.charged(session), [(GAUSSIAN, 2)])
+
     def test_per_layer_clipping_is_charged_for_the_norm_of_all_bounds(self):
         session = self.open()
         made, _ = self.make(session, clipping="per_layer", max_grad_norm=[3.0, 4.0])
@@ -160,19 +198,31 @@ class Engine(LedgerCase):
         _, said = self.make(self.open())
         self.assertNotIn("parameters are", said)
 
-    def test_split_parameters(self):
-        torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
-        self.addCleanup(torch.distributed.destroy_process_group)
-        from torch.distributed.device_mesh import init_device_mesh
-        from torch.distributed.fsdp import fully_shard
-        from torch.distributed.tensor.parallel import ColwiseParallel, parallelize_module
-        mesh = init_device_mesh("cpu", (1,))
-        split = parallelize_module(torch.nn.Linear(5, 2), mesh, ColwiseParallel())
-        with self.assertRaisesRegex(ValueError, "module: got one with parameters that are split over ranks"):
-            self.make(self.open(), model=split)
-        sharded = fully_shard(torch.nn.Linear(5, 2), mesh=mesh)
-        with self.assertWarnsRegex(UserWarning, "FSDP: each rank draws the noise of its shard"):
-            check_model(sharded, "flat")
+    def test_mixed_precision_is_warned_of_once_when_records_are_clipped_in_it(self):
+        for mode in ("hooks", "ghost"):
+            session = self.open()
+            made, said = self.make(session, grad_sample_mode=mode)
+            self.assertNotIn("torch.bfloat16", said)  # the parameters have 32 bits
+            model, optimizer, criterion = made[0], made[1], made[2] if mode == "ghost" else None
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                for features, labels in list(made[-1])[:2]:
+                    optimizer.zero_grad()
+                    with torch.autocast("cpu", dtype=torch.bfloat16):
+                        outputs = model(features)
+                        loss = (criterion or torch.nn.functional.cross_entropy)(outputs, labels)
+                    loss.backward()
+                    optimizer.step()
+            warned = [str(w.message) for w in caught if "gradients of records are torch.bfloat16" in str(w.message)]
+            self.assertEqual(len(warned), 1, mode)
+            self.assertEqual(sum(count for _, count in self.charged(session)), 2)
+
+    def test_full_precision_is_not_warned_of(self):
+        made, _ = self.make(self.open())
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            self.train(made, steps=1)
+        self.assertFalse([w for w in caught if "of that precision" in str(w.message)])
 
     def test_the_divisor_is_the_one_that_is_said(self):
         made, _ = self.make(self.open())
@@ -200,6 +250,38 @@ class Engine(LedgerCase):
             break
         spread = optimizer.params[0].grad.std().item() * 500
         self.assertLess(abs(spread - NOISE), 6 * NOISE / (2 * 1000) ** 0.5)  # six standard errors
+
+    def stated(self, session):
+        """What `epsctl statement get` says of the divisor under "not covered", its name in the signed form, and the
+        beginning of that part of the text."""
+        _, budget, _, name = session.name.split("/")
+        text = self.server.ctl("statement", "get", budget + "/" + name, "--delta", "1e-5", "-o", "text")
+        start, line = text.index("Not covered\n"), text.index("Evaluation on private data")
+        part = " ".join(text[start:text.index("\n", line)].split())
+        told = json.loads(session.statement(delta=1e-5).json)
+        about = [sentence for sentence in told["notCovered"] if sentence.startswith(DIVISOR)]
+        for sentence in about:
+            self.assertIn(sentence, part)
+        self.assertEqual(DIVISOR in " ".join(text.split()), bool(about))
+        return about, told["sampling"]["normalizers"], part
+
+    def test_a_statement_names_a_divisor_that_depends_on_the_data_and_no_other(self):
+        """The same training before and after it was given a public divisor; the README of the adapters shows both."""
+        with open(README, encoding="utf-8") as stream:
+            readme = " ".join(stream.read().split())
+        for declared, divisor, about in (
+                (True, None, "an expected batch size, computed from the number of records in the data set. Two "),
+                (True, 8, None),
+                (False, None, "clients did not say what it is. If it depends on the data, two ")):
+            claims = provenance(self.loader(), max_grad_norm=1.0, public_batch_size=divisor)
+            session = self.open(**({"provenance": claims} if declared else {}))
+            made, _ = self.make(session, public_batch_size=divisor)
+            self.train(made, steps=1)
+            sentences, names, part = self.stated(session)
+            self.assertEqual(sentences, [] if about is None else [DIVISOR + about + LEFT_OUT])
+            self.assertEqual(names, [claims.normalizer] if declared else [""])
+            if declared:
+                self.assertIn(part, readme)
 
     def test_what_was_declared_must_be_what_is_done(self):
         claims = provenance(self.loader(), max_grad_norm=1.0, public_batch_size=8)

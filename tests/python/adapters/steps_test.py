@@ -1,9 +1,34 @@
-"""What the callbacks share: a charge before each step, and an end of the loop after the last one that fits."""
+"""What the callbacks share: a charge before each step, and an end of the loop after the last one that fits; and the
+README's list of the tests of each cell."""
+import os
+import re
 import unittest
 
 import epsledger
 from epsledger.adapters.steps import ChargedSteps
 from ledger_case import CAP, STEP, STEPS_THAT_FIT, LedgerCase
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+README = os.path.join(HERE, "..", "..", "..", "client", "python", "epsledger", "adapters", "README.md")
+
+
+class Cells(unittest.TestCase):
+    def test_the_tests_that_the_readme_names_for_each_cell_are_there(self):
+        with open(README, encoding="utf-8") as stream:
+            (rows,) = re.findall(r"^\| setup \| Opacus: `.*\n\|[-|]+\n((?:\|.*\n)+)", stream.read(), re.MULTILINE)
+        names = 0
+        for row in rows.splitlines():
+            setup, *cells = row.strip("|").split("|")
+            self.assertEqual(len(cells), 3, row)
+            for file, cell in zip(("opacus_engine_test", "transformers_test", "lightning_test"), cells):
+                with open(os.path.join(HERE, ("split_test" if "split_test" in setup else file) + ".py"),
+                          encoding="utf-8") as source:
+                    tests = set(re.findall(r"^    def test_(\w+)\(self", source.read(), re.MULTILINE))
+                named = re.findall(r"`(\w+)`", cell)
+                self.assertTrue(named or "as shuffled batches" in cell, row)
+                self.assertLessEqual(set(named), tests)
+                names += len(named)
+        self.assertGreater(names, 30)
 
 
 class Steps(LedgerCase):

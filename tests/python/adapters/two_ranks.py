@@ -29,22 +29,8 @@ class TwoRanks(LedgerCase):
 
     def lines_of_both(self, session):
         """The lines that each rank said, once both have ended well. It trains in a new attempt of `session`."""
-        folder = self.enterContext(tempfile.TemporaryDirectory())
         _, budget, _, name = session.name.split("/")
-        # What a launcher such as torchrun tells a framework.
-        environment = {**os.environ, "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "GROUP_RANK": "0",
-                       "OMP_NUM_THREADS": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1",
-                       "TORCHELASTIC_RUN_ID": name}
-        processes = [subprocess.Popen(
-            [sys.executable, self.TRAINER, str(rank), folder, self.server.address, budget], stdin=subprocess.DEVNULL,
-            env={**environment, "RANK": str(rank), "LOCAL_RANK": str(rank)}) for rank in (0, 1)]
-        self.addCleanup(lambda: [process.kill() for process in processes if process.poll() is None])
-        self.assertEqual([process.wait(SECONDS) for process in processes], [0, 0])
-        said = []
-        for rank in (0, 1):
-            with open(os.path.join(folder, "lines.%d" % rank), encoding="utf-8") as lines:
-                said.append(lines.read().splitlines())
-        return said
+        return run_both(self.TRAINER, self.server.address, budget, run_id=name)
 
     def test_two_ranks_charge_once_a_step_and_stop_together(self):
         session = self.new_session()
@@ -63,6 +49,30 @@ class TwoRanks(LedgerCase):
         self.assertEqual((again[:-1], again), (["refused 0"], other))
         self.assertNotEqual(first[-1], again[-1])
         self.assertEqual(self.accepted_uses(session), STEPS_THAT_FIT)
+
+
+def run_both(script, *arguments, run_id="run"):
+    """Runs SCRIPT RANK FOLDER ARGUMENTS... as two ranks. Returns the lines that each said, once both have ended well."""
+    # What a launcher such as torchrun tells a framework.
+    environment = {**os.environ, "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "GROUP_RANK": "0", "OMP_NUM_THREADS": "1",
+                   "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1", "TORCHELASTIC_RUN_ID": run_id}
+    with tempfile.TemporaryDirectory() as folder:
+        processes = [subprocess.Popen(
+            [sys.executable, script, str(rank), folder, *arguments], stdin=subprocess.DEVNULL,
+            env={**environment, "RANK": str(rank), "LOCAL_RANK": str(rank)}) for rank in (0, 1)]
+        try:
+            ends = [process.wait(SECONDS) for process in processes]
+        finally:
+            for process in processes:
+                process.kill()
+                process.wait()
+        if any(ends):
+            raise AssertionError("the ranks ended with %s" % ends)
+        said = []
+        for rank in (0, 1):
+            with open(os.path.join(folder, "lines.%d" % rank), encoding="utf-8") as lines:
+                said.append(lines.read().splitlines())
+        return said
 
 
 def join(rank, folder):

@@ -26,7 +26,7 @@ from lightning.pytorch import Callback
 
 from ..event_json import EventLike
 from ..session import Session
-from .loaders import check_event, warn_of_low_precision
+from .loaders import check_event, refuse_adaptive_clipping, warn_of_low_precision, warn_of_split_parameters
 from .ranks import on_rank_0
 from .steps import ChargedSteps
 
@@ -41,12 +41,16 @@ class LedgerCallback(Callback):
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:
         check_event(self._event, trainer.train_dataloader)
         warn_of_low_precision(pl_module.parameters())
+        warn_of_split_parameters(pl_module.parameters())
+        for optimizer in trainer.optimizers:
+            refuse_adaptive_clipping(optimizer)
         if str(trainer.precision) not in ("32-true", "64-true", "32", "64"):
             warnings.warn("Trainer(precision=%r): that your clipping is right with it cannot be seen from here"
                           % trainer.precision, stacklevel=2)
-        if any(word in type(trainer.strategy).__name__ for word in ("FSDP", "DeepSpeed", "ModelParallel")):
-            warnings.warn("%s: that your noise is right with split parameters cannot be seen from here"
-                          % type(trainer.strategy).__name__, stacklevel=2)
+        kinds = [kind.__name__ for kind in type(trainer.strategy).__mro__]
+        if any(word in name for name in kinds for word in ("FSDP", "DeepSpeed", "ModelParallel")):
+            warnings.warn("%s: that your noise is right with split parameters cannot be seen from here" % kinds[0],
+                          stacklevel=2)
 
     def on_before_optimizer_step(self, trainer: Any, pl_module: Any, optimizer: Any) -> None:
         on_rank_0(self._steps.charge)

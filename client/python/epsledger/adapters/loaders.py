@@ -71,12 +71,35 @@ def check_event(event: EventLike, loader: Any) -> None:
                       stacklevel=2)
 
 
-def warn_of_low_precision(parameters: Any) -> None:
-    """Warns if gradients are clipped in less than single precision."""
-    low = {str(p.dtype) for p in parameters if p.is_floating_point() and p.element_size() < 4}
+def warn_of_low_precision(tensors: Any, what: str = "parameters") -> bool:
+    """Warns, and returns True, if gradients are clipped in less than single precision."""
+    low = {str(t.dtype) for t in tensors if t.is_floating_point() and t.element_size() < 4}
     if low:
-        warnings.warn("parameters are %s: norms of that precision do not bound what a record contributes as the "
-                      "event says" % ", ".join(sorted(low)), stacklevel=2)
+        warnings.warn("%s are %s: norms of that precision do not bound what a record contributes as the event says"
+                      % (what, ", ".join(sorted(low))), stacklevel=2)
+    return bool(low)
+
+
+def is_split(parameter: Any) -> bool:
+    """Returns whether each rank holds a part of it: tensor parallelism, or FSDP by fully_shard."""
+    return type(parameter).__name__ == "DTensor"
+
+
+def warn_of_split_parameters(parameters: Any) -> None:
+    """Warns if a rank sees only a part of what a record contributes."""
+    if any(map(is_split, parameters)):
+        warnings.warn("parameters are split over ranks (DTensor): that your clipping takes the norm over all ranks, and "
+                      "that your noise is right, cannot be seen from here", stacklevel=2)
+
+
+def refuse_adaptive_clipping(optimizer: Any) -> None:
+    """Refuses an optimizer of Opacus whose clipping bound follows from the data."""
+    while hasattr(optimizer, "optimizer"):  # what Accelerate puts around it
+        optimizer = optimizer.optimizer
+    if hasattr(optimizer, "unclipped_num_std") or hasattr(optimizer, "_adjusted_noise_multiplier"):
+        refuse("optimizer", type(optimizer).__name__,
+               "one that keeps its clipping bound: AdaClip's follows from the number of records in the batch, to which "
+               "Opacus adds no noise")
 
 
 def _fixed(loader: Any, name: SamplerName) -> Drawing:

@@ -41,6 +41,7 @@ from ..domain import refuse
 from ..errors import BudgetExhausted
 from ..events import Gaussian, MechanismEvent, PoissonSampled
 from ..session import Session
+from .loaders import refuse_adaptive_clipping, warn_of_low_precision
 from .ranks import on_rank_0
 
 
@@ -65,6 +66,7 @@ class LedgerAccountant(PRVAccountant):
         self.exhausted: Optional[BudgetExhausted] = None
         #: Whether steps are charged as Poisson-sampled; opacus_engine sets it for batches that are not.
         self.amplified = True
+        self._warned_of_precision = False
         # A charged event that Opacus's accountants do not know.
         self._beyond_prv: Optional[MechanismEvent] = None
         if session is not None:
@@ -116,6 +118,7 @@ class LedgerAccountant(PRVAccountant):
 
         def charge_before_update(optimizer: Any) -> None:
             try:
+                self._warn_of_precision(optimizer)
                 if hasattr(optimizer, "world_size"):  # one of the distributed optimizers
                     self.history = on_rank_0(lambda: self._charge_and_tell(optimizer, sample_rate))
                 else:
@@ -154,6 +157,11 @@ class LedgerAccountant(PRVAccountant):
                     "charged to %s: open the session that the checkpoint comes from, or import its steps first"
                     % (steps, noise_multiplier, sample_rate, known.get((noise_multiplier, sample_rate), 0),
                        self._session.name))
+
+    def _warn_of_precision(self, optimizer: Any) -> None:
+        """Warns once if autocast made the gradients that are clipped less precise than the parameters."""
+        if not self._warned_of_precision:
+            self._warned_of_precision = warn_of_low_precision(_per_record(optimizer), "gradients of records")
 
     def _charge(self, event: MechanismEvent) -> None:
         self._the_session().charge(event)
@@ -194,18 +202,25 @@ def step_event(data_loader: Any, *, noise_multiplier: float) -> PoissonSampled:
 
 def _event_of(optimizer: Any, sample_rate: float) -> PoissonSampled:
     """Returns the event of the release that optimizer.step() is about to make."""
-    kind = type(optimizer).__name__
-    if hasattr(optimizer, "unclipped_num_std") or hasattr(optimizer, "_adjusted_noise_multiplier"):
-        raise ValueError("optimizer: got %s, want one that keeps its clipping bound: AdaClip's follows from the "
-                         "number of records in the batch, to which Opacus adds no noise" % kind)
+    refuse_adaptive_clipping(optimizer)
     if hasattr(optimizer, "_ddp_per_layer_hook"):
         raise ValueError("optimizer: got %s, want one that draws its noise in step(): its hooks share the noisy "
-                         "gradients in backward(), before anything could refuse" % kind)
+                         "gradients in backward(), before anything could refuse" % type(optimizer).__name__)
     batches = optimizer.accumulated_iterations
     if batches != 1:
         raise ValueError("optimizer.accumulated_iterations: got %d, want 1: a record may be in several of the batches "
                          "and is clipped in each; use BatchMemoryManager for large batches" % batches)
     return _sampled(optimizer.noise_multiplier, sample_rate)
+
+
+def _per_record(optimizer: Any) -> List[Any]:
+    """Returns what Opacus keeps of each record on the parameters: its gradients, or, with ghost clipping, norms."""
+    kept: List[Any] = []
+    for parameter in optimizer.params:
+        for name in ("grad_sample", "_norm_sample"):
+            found = getattr(parameter, name, None)
+            kept.extend(found if isinstance(found, list) else [] if found is None else [found])
+    return kept
 
 
 def _sampled(noise_multiplier: float, sample_rate: float) -> PoissonSampled:

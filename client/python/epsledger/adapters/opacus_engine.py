@@ -28,12 +28,13 @@ import warnings
 from typing import Any, Dict, Optional, Sequence, Union
 
 import opacus
+import torch
 
 from ..client import Provenance
 from ..domain import refuse
 from ..names import NormalizerName
 from ..session import Session
-from .loaders import drawing_of, warn_of_low_precision
+from .loaders import drawing_of, is_split, warn_of_low_precision
 from .opacus import LedgerAccountant
 from .ranks import on_rank_0
 
@@ -80,15 +81,16 @@ class LedgerEngine(opacus.PrivacyEngine):
         self._public_batch_size = public_batch_size
 
     def make_private(self, *, module: Any, optimizer: Any, data_loader: Any, poisson_sampling: bool = True,
-                     clipping: str = "flat", loss_reduction: str = "mean", **options: Any) -> Any:
+                     clipping: str = "flat", loss_reduction: str = "mean", grad_sample_mode: str = "hooks",
+                     **options: Any) -> Any:
         """As PrivacyEngine.make_private. ValueError names what is refused and what to do."""
         told = on_rank_0(self._described)
         self._check_batches(data_loader, poisson_sampling, told["neighboringRelation"])
         self._check_declared(told.get("provenance", {}), data_loader, poisson_sampling, loss_reduction)
-        check_model(module, clipping)
+        check_model(module, clipping, grad_sample_mode)
         made = super().make_private(module=module, optimizer=optimizer, data_loader=data_loader,
                                     poisson_sampling=poisson_sampling, clipping=clipping,
-                                    loss_reduction=loss_reduction, **options)
+                                    loss_reduction=loss_reduction, grad_sample_mode=grad_sample_mode, **options)
         if self._public_batch_size is not None and loss_reduction == "mean":
             private = next(part for part in made if hasattr(part, "expected_batch_size"))
             private.expected_batch_size = self._public_batch_size / getattr(private, "world_size", 1)
@@ -132,20 +134,43 @@ class LedgerEngine(opacus.PrivacyEngine):
                    "LedgerEngine(public_batch_size=...): without it this Opacus divides by %s" % actual)
 
 
-def check_model(module: Any, clipping: str) -> None:
-    """Refuses clipping and parameters that the charged event does not describe; warns where that was not tested."""
+def check_model(module: Any, clipping: str, grad_sample_mode: str = "hooks") -> None:
+    """Refuses clipping and parameters that the charged event does not describe; warns where that cannot be seen."""
     if clipping == "adaptive":
         refuse("clipping", clipping, '"flat" or "per_layer": the bound of adaptive clipping follows from the number of '
                                      "records in the batch, to which Opacus adds no noise")
     parameters = list(module.parameters())
-    if any(type(p).__name__ == "DTensor" for p in parameters) and not _is_sharded_data_parallel(module):
+    if any(map(_is_wrapped, module.modules())):
+        refuse("module", "one in FullyShardedDataParallel",
+               "torch.distributed.fsdp.fully_shard: Opacus takes the older wrapper for a training on one rank")
+    if _is_fully_sharded(module):
+        _check_shards(parameters, grad_sample_mode)
+    elif any(map(is_split, parameters)):
         refuse("module", "one with parameters that are split over ranks (tensor parallelism)",
                "one whose ranks hold whole parameters, or FSDP: every rank would charge, or none")
-    if _is_sharded_data_parallel(module):
-        warnings.warn("FSDP: each rank draws the noise of its shard; that these make one Gaussian was not tested here",
-                      stacklevel=3)
     warn_of_low_precision(parameters)
 
 
-def _is_sharded_data_parallel(module: Any) -> bool:
-    return any("FSDP" in kind.__name__ or kind.__name__ == "FullyShardedDataParallel" for kind in type(module).__mro__)
+def _check_shards(parameters: Sequence[Any], grad_sample_mode: str) -> None:
+    """Opacus divides a sum that FSDP averages over all ranks, and its noise, by the number of all ranks."""
+    if grad_sample_mode != "ghost_fsdp":
+        refuse("grad_sample_mode", grad_sample_mode,
+               '"ghost_fsdp": only there each rank draws the noise of its shard')
+    ranks = torch.distributed.get_world_size()
+    for parameter in parameters:
+        if not is_split(parameter):
+            refuse("module", "one with a parameter that is not sharded",
+                   "fully_shard of all parameters: the gradient of this one is not summed over the ranks")
+        if tuple(parameter.device_mesh.shape) != (ranks,):
+            refuse("module", "one whose parameters are split over a mesh of %s" % (tuple(parameter.device_mesh.shape),),
+                   "a mesh of one dimension with all %d ranks" % ranks)
+    warnings.warn("FSDP: what set_gradient_divide_factor and its like change in the sum of the ranks is not seen",
+                  stacklevel=4)
+
+
+def _is_fully_sharded(module: Any) -> bool:
+    return any(kind.__name__ == "FSDPModule" for kind in type(module).__mro__)
+
+
+def _is_wrapped(module: Any) -> bool:
+    return any(kind.__name__ == "FullyShardedDataParallel" for kind in type(module).__mro__)

@@ -26,7 +26,7 @@ from transformers import TrainerCallback
 
 from ..event_json import EventLike
 from ..session import Session
-from .loaders import check_event, warn_of_low_precision
+from .loaders import check_event, refuse_adaptive_clipping, warn_of_low_precision, warn_of_split_parameters
 from .ranks import on_rank_0
 from .steps import ChargedSteps
 
@@ -42,6 +42,8 @@ class LedgerCallback(TrainerCallback):
         check_event(self._event, others.get("train_dataloader"))
         if others.get("model") is not None:
             warn_of_low_precision(others["model"].parameters())
+            warn_of_split_parameters(others["model"].parameters())
+        refuse_adaptive_clipping(others.get("optimizer"))
         for option in ("fp16", "bf16", "fsdp", "deepspeed"):
             if getattr(args, option, None):
                 warnings.warn("TrainingArguments.%s: that your noise and clipping are right with it cannot be seen "

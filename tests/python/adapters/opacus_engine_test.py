@@ -5,6 +5,7 @@ import json
 import os
 import sys
 import unittest
+import unittest.mock
 import warnings
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -146,7 +147,7 @@ class Engine(LedgerCase):
         self.assertEqual(sum(count for _, count in self.charged(session)), len(loader))
 
     def ghost_step(self, made, batches):
-        """The gradients that a step sees after backward() of each of the batches. Ghost clipping never keeps records'."""
+        """The gradients that a step sees after backward() of each of the batches."""
         model, optimizer, criterion, _ = made
         for features, labels in batches:
             criterion(model(features), labels).backward()
@@ -230,6 +231,8 @@ class Engine(LedgerCase):
         self.assertEqual(made[1].expected_batch_size, int(RECORDS / len(made[2])))
         self.assertEqual(normalizer_of("mean"), "EXPECTED_FROM_PRIVATE_COUNT")
         self.assertEqual(normalizer_of("sum"), "PUBLIC_CONSTANT")
+        with unittest.mock.patch.object(opacus, "__version__", "1.7.0"):  # whose code was not read
+            self.assertEqual(normalizer_of("mean"), "NORMALIZER_UNSPECIFIED")
         made, _ = self.make(self.open(), public_batch_size=8)
         self.assertEqual(made[1].expected_batch_size, 8)
         claims = provenance(self.loader(), max_grad_norm=1.0, public_batch_size=8)

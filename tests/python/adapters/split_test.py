@@ -1,7 +1,8 @@
-"""Parameters that are split over two ranks, by FSDP or tensor parallelism: two rows of the table in the adapters' README.
+"""Parameters that are split over two ranks, by FSDP or tensor parallelism: two rows of the table in the README of the
+adapters.
 
-Needs torch with fully_shard, opacus, transformers and lightning; skipped by name without. The two ranks run all cases in
-one go, because starting them takes most of the time."""
+Needs torch with fully_shard, opacus, transformers and lightning; skipped by name without. The two ranks run all cases
+in one go, because starting them takes most of the time."""
 import os
 import sys
 import unittest
@@ -60,15 +61,16 @@ class Split(LedgerCase):
     def test_opacus_on_fully_sharded_parameters_charges_once_the_noise_that_is_drawn(self):
         """With gradients of 0, the gradient of each shard is the noise over the public divisor."""
         for rank in (0, 1):
-            shard, alike, warned = self.lines("opacus_fsdp", rank)
+            shard, alike, clipped, warned = self.lines("opacus_fsdp", rank)
             size, *spreads = map(float, shard.split())
             self.assertEqual((size, len(spreads)), (WIDTH / 2, STEPS))
             for spread in spreads:  # six standard errors
                 self.assertLess(abs(spread * BATCH - NOISE), 6 * NOISE / (2 * size) ** 0.5)
             self.assertLess(abs(float(alike)), 6 / size ** 0.5)  # the shards have noise of their own
+            self.assertAlmostEqual(float(clipped), 4, places=2)  # four records of norm 1 in one direction
             self.assertIn("FSDP: what set_gradient_divide_factor and its like change", warned)
         ((event, count),) = self.charged("opacus_fsdp")
-        self.assertEqual((event.event.noise_multiplier, event.sampling_probability, count), (NOISE, 0.1, STEPS))
+        self.assertEqual((event.event.noise_multiplier, event.sampling_probability, count), (NOISE, 0.1, STEPS + 1))
 
     def test_opacus_refuses_other_ways_to_split(self):
         wanted = ("grad_sample_mode: got hooks, want \"ghost_fsdp\"", "grad_sample_mode: got ghost, want",

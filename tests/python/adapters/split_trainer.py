@@ -62,21 +62,23 @@ class Split:
             data_loader=DataLoader(data, batch_size=BATCH), max_grad_norm=1.0, **options)
 
     def opacus_fsdp(self, case):
-        """Steps with gradients of 0: what is left is the noise over the divisor."""
+        """STEPS with gradients of 0, which leave the noise over the divisor, and one with two equal records on each
+        rank, which are clipped."""
         torch.manual_seed(self.rank)
         module = fully_shard(torch.nn.Linear(1, WIDTH, bias=False), mesh=self.mesh)
         (model, optimizer, criterion, _), said = warnings_of(
             lambda: self.make_private(case, module, grad_sample_mode="ghost_fsdp"))
-        spreads = []
-        for _ in range(STEPS):
+        (parameter,), spreads = optimizer.params, []
+        for scale in [0] * STEPS + [100]:
             optimizer.zero_grad()
-            criterion(model(torch.ones(2, 1)) * 0, torch.zeros(2, dtype=torch.long)).backward()
+            criterion(model(torch.ones(2, 1)) * scale, torch.zeros(2, dtype=torch.long)).backward()
             optimizer.step()
-            shard = optimizer.params[0].grad.to_local()
+            shard = parameter.grad.to_local()
             spreads.append(shard.std().item())
-        self.say(case, len(shard), *spreads)
-        shards = optimizer.params[0].grad.full_tensor().reshape(2, -1)
-        self.say(case, torch.corrcoef(shards)[0, 1].item())
+        shards, average = parameter.grad.full_tensor(), optimizer.grad_state[parameter]["summed_grad"].full_tensor()
+        self.say(case, len(shard), *spreads[:STEPS])
+        self.say(case, torch.corrcoef(shards.reshape(2, -1))[0, 1].item())
+        self.say(case, 2 * average.norm().item())  # of the ranks
         self.say(case, said)
 
     def opacus_refuses(self, case):

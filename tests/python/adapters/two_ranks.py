@@ -52,7 +52,7 @@ class TwoRanks(LedgerCase):
 
 
 def run_both(script, *arguments, run_id="run"):
-    """Runs SCRIPT RANK FOLDER ARGUMENTS... as two ranks. Returns the lines that each said, once both have ended well."""
+    """Runs SCRIPT RANK FOLDER ARGUMENTS... as two ranks. Returns the lines that each said, once both ended well."""
     # What a launcher such as torchrun tells a framework.
     environment = {**os.environ, "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "GROUP_RANK": "0", "OMP_NUM_THREADS": "1",
                    "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1", "TORCHELASTIC_RUN_ID": run_id}

@@ -88,8 +88,8 @@ def is_split(parameter: Any) -> bool:
 def warn_of_split_parameters(parameters: Any) -> None:
     """Warns if a rank sees only a part of what a record contributes."""
     if any(map(is_split, parameters)):
-        warnings.warn("parameters are split over ranks (DTensor): that your clipping takes the norm over all ranks, and "
-                      "that your noise is right, cannot be seen from here", stacklevel=2)
+        warnings.warn("parameters are split over ranks (DTensor): that your clipping takes the norm over all ranks, "
+                      "and that your noise is right, cannot be seen from here", stacklevel=2)
 
 
 def refuse_adaptive_clipping(optimizer: Any) -> None:

@@ -24,6 +24,8 @@ What is refused. Gradients accumulated over several batches without BatchMemoryM
 of them, and is clipped in each. AdaClip: its clipping bound follows from the number of records in the batch, without
 noise on that number. The per-layer optimizer with distributed hooks: it draws its noise and shares it before any hook.
 
+What is warned of. Gradients of records, or norms of them, of less than 32 bits, as autocast makes them.
+
 What cannot be seen from here: with make_private(poisson_sampling=False) Opacus claims the same sample rate for shuffled
 batches, and it divides the noisy sum by a number that it computes from the number of records. opacus_engine checks the
 first, corrects the second and says both in provenance().

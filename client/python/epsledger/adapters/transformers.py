@@ -15,7 +15,7 @@ runs. Under torch.distributed rank 0 has the session and charges, the others hav
 together.
 
 An event that is proved for Poisson batches is refused if the loader draws others, when training begins and before any
-step. Low precision and split parameters get a warning.
+step, and so is the AdaClip of Opacus. Low precision and split parameters get a warning.
 """
 from __future__ import annotations
 

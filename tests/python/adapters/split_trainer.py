@@ -116,27 +116,27 @@ class Split:
         self.say(case, said)
 
     def language_model(self):
-        """A small Llama."""
         return transformers.LlamaForCausalLM(transformers.LlamaConfig(
             hidden_size=8, intermediate_size=8, num_hidden_layers=1, vocab_size=16, num_attention_heads=2,
             num_key_value_heads=2))
+
+    def split_language_model(self, case, **sizes):
+        model, saved = self.language_model(), os.path.join(self.folder, case)
+        model.save_pretrained(saved)  # by rank 0
+        torch.distributed.barrier()
+        return type(model).from_pretrained(saved, distributed_config=DistributedConfig(**sizes))
 
     def transformers_option(self, case):
         """Without a GPU the Trainer takes the option, and splits nothing."""
         self.train(case, self.language_model(), fsdp=True)
 
     def transformers_fsdp(self, case):
-        model, saved = self.language_model(), os.path.join(self.folder, "model")
-        model.save_pretrained(saved)  # by rank 0
-        torch.distributed.barrier()
-        self.train(case, type(model).from_pretrained(saved, distributed_config=DistributedConfig(fsdp_size=2)))
+        self.train(case, self.split_language_model(case, fsdp_size=2))
 
     def transformers_tensor_parallel(self, case):
-        """The Trainer takes from_pretrained(distributed_config=DistributedConfig(tp_size=2)) on GPUs alone."""
-        model = self.language_model()
-        parallelize_module(model, self.mesh, {"lm_head": ColwiseParallel(output_layouts=Replicate())})
-        model.is_distributed_loading_by_transformers = True
-        self.train(case, model, optim="sgd")
+        model = self.split_language_model(case, tp_size=2)
+        model._tp_size = None  # or Accelerate, which the Trainer tells of it, wants GPUs
+        self.train(case, model)
 
     # ---- Lightning
 

@@ -23,6 +23,7 @@ except ImportError as missing:
 else:
     MISSING = "" if BUILD else "EPSLEDGER_BUILD names no build folder with server/epsledgerd"
 
+SECONDS = 2 * two_ranks.SECONDS  # for all cases
 DTENSOR = "parameters are split over ranks (DTensor)"
 
 
@@ -35,7 +36,7 @@ class Split(LedgerCase):
             for case in CASES:
                 client.create_budget(name=case, privacy_unit="person",
                                      cap=epsledger.Cap.renyi(order=8, divergence=1e3))
-        cls.said = two_ranks.run_both(split_trainer.__file__, cls.server.address)
+        cls.said = two_ranks.run_both(split_trainer.__file__, cls.server.address, seconds=SECONDS)
 
     def lines(self, case, rank):
         start = case + ": "
@@ -92,7 +93,7 @@ class Split(LedgerCase):
         self.assert_trained_and_warned("transformers_tensor_parallel", DTENSOR)
 
     def test_lightning_warns_of_fsdp_and_charges_once_a_step(self):
-        self.assert_trained_and_warned("lightning_fsdp", "OnTheCpu", "FSDP")
+        self.assert_trained_and_warned("lightning_fsdp", "OnTheCpu: that your noise is right with split")
         self.assert_trained_and_warned("lightning_fully_shard", DTENSOR, "ModelParallelStrategy")
 
     def test_lightning_warns_of_tensor_parallelism_and_charges_once_a_step(self):

@@ -51,7 +51,7 @@ class TwoRanks(LedgerCase):
         self.assertEqual(self.accepted_uses(session), STEPS_THAT_FIT)
 
 
-def run_both(script, *arguments, run_id="run"):
+def run_both(script, *arguments, run_id="run", seconds=SECONDS):
     """Runs SCRIPT RANK FOLDER ARGUMENTS... as two ranks. Returns the lines that each said, once both ended well."""
     # What a launcher such as torchrun tells a framework.
     environment = {**os.environ, "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "GROUP_RANK": "0", "OMP_NUM_THREADS": "1",
@@ -61,7 +61,7 @@ def run_both(script, *arguments, run_id="run"):
             [sys.executable, script, str(rank), folder, *arguments], stdin=subprocess.DEVNULL,
             env={**environment, "RANK": str(rank), "LOCAL_RANK": str(rank)}) for rank in (0, 1)]
         try:
-            ends = [process.wait(SECONDS) for process in processes]
+            ends = [process.wait(seconds) for process in processes]
         finally:
             for process in processes:
                 process.kill()

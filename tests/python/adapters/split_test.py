@@ -73,6 +73,11 @@ class Split(LedgerCase):
         ((event, count),) = self.charged("opacus_fsdp")
         self.assertEqual((event.event.noise_multiplier, event.sampling_probability, count), (NOISE, 0.1, STEPS + 1))
 
+    def test_opacus_on_fully_sharded_parameters_warns_of_mixed_precision_once(self):
+        first, *later = self.same_lines("opacus_mixed_precision")
+        self.assertIn("gradients of records are torch.bfloat16", first)
+        self.assertEqual(["torch.bfloat16" in said for said in later], [False] * (STEPS - 1))
+
     def test_opacus_refuses_other_ways_to_split(self):
         wanted = ("grad_sample_mode: got hooks, want \"ghost_fsdp\"", "grad_sample_mode: got ghost, want",
                   "module: got one with a parameter that is not sharded", "over a mesh of (2, 1), want",

@@ -14,7 +14,7 @@ import lightning.pytorch as pl
 import torch
 import transformers
 from torch.distributed.device_mesh import init_device_mesh
-from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
+from torch.distributed.fsdp import FullyShardedDataParallel, MixedPrecisionPolicy, fully_shard
 from torch.distributed.tensor import Replicate
 from torch.distributed.tensor.parallel import ColwiseParallel, parallelize_module
 from torch.utils.data import DataLoader, TensorDataset
@@ -26,8 +26,8 @@ from epsledger.adapters import transformers as ledger_transformers
 from epsledger.adapters.opacus_engine import LedgerEngine
 from ledger_case import STEP
 
-CASES = ("opacus_fsdp", "opacus_refuses", "transformers_option", "transformers_fsdp", "transformers_tensor_parallel",
-         "lightning_fsdp", "lightning_fully_shard", "lightning_tensor_parallel")
+CASES = ("opacus_fsdp", "opacus_mixed_precision", "opacus_refuses", "transformers_option", "transformers_fsdp",
+         "transformers_tensor_parallel", "lightning_fsdp", "lightning_fully_shard", "lightning_tensor_parallel")
 RECORDS, BATCH, NOISE, STEPS = 60, 6, 1.5, 2
 WIDTH = 4000  # of the layer whose noise is measured
 
@@ -80,6 +80,15 @@ class Split:
         self.say(case, torch.corrcoef(shards.reshape(2, -1))[0, 1].item())
         self.say(case, 2 * average.norm().item())  # of the ranks
         self.say(case, said)
+
+    def opacus_mixed_precision(self, case):
+        module = fully_shard(torch.nn.Linear(1, 4), mesh=self.mesh,
+                             mp_policy=MixedPrecisionPolicy(param_dtype=torch.bfloat16))
+        model, optimizer, criterion, _ = self.make_private(case, module, grad_sample_mode="ghost_fsdp")
+        for _ in range(STEPS):
+            optimizer.zero_grad()
+            criterion(model(torch.ones(2, 1)), torch.zeros(2, dtype=torch.long)).backward()
+            self.say(case, warnings_of(optimizer.step)[1])
 
     def opacus_refuses(self, case):
         def linear():

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple
 
 from opacus.accountants import PRVAccountant
 from opacus.data_loader import DPDataLoader
@@ -68,6 +68,8 @@ class LedgerAccountant(PRVAccountant):
         self.exhausted: Optional[BudgetExhausted] = None
         #: Whether steps are charged as Poisson-sampled; opacus_engine sets it for batches that are not.
         self.amplified = True
+        #: The modules that ghost clipping under FSDP keeps norms on; opacus_engine sets it.
+        self.modules: Iterable[Any] = ()
         self._warned_of_precision = False
         # A charged event that Opacus's accountants do not know.
         self._beyond_prv: Optional[MechanismEvent] = None
@@ -163,7 +165,8 @@ class LedgerAccountant(PRVAccountant):
     def _warn_of_precision(self, optimizer: Any) -> None:
         """Warns once if autocast made the gradients that are clipped less precise than the parameters."""
         if not self._warned_of_precision:
-            self._warned_of_precision = warn_of_low_precision(_per_record(optimizer), "gradients of records")
+            self._warned_of_precision = warn_of_low_precision(_per_record(optimizer, self.modules),
+                                                              "gradients of records")
 
     def _charge(self, event: MechanismEvent) -> None:
         self._the_session().charge(event)
@@ -215,12 +218,13 @@ def _event_of(optimizer: Any, sample_rate: float) -> PoissonSampled:
     return _sampled(optimizer.noise_multiplier, sample_rate)
 
 
-def _per_record(optimizer: Any) -> List[Any]:
-    """Returns what Opacus keeps of each record on the parameters: its gradients, or, with ghost clipping, norms."""
+def _per_record(optimizer: Any, modules: Iterable[Any]) -> List[Any]:
+    """Returns what Opacus keeps of each record: its gradients, or, with ghost clipping, norms."""
     kept: List[Any] = []
-    for parameter in optimizer.params:
-        for name in ("grad_sample", "_norm_sample"):
-            found = getattr(parameter, name, None)
+    for name, owners in (("grad_sample", optimizer.params), ("_norm_sample", optimizer.params),
+                         ("norm_sample", modules)):
+        for owner in owners:
+            found = getattr(owner, name, None)
             kept.extend(found if isinstance(found, list) else [] if found is None else [found])
     return kept
 

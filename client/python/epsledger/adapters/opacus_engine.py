@@ -95,6 +95,7 @@ class LedgerEngine(opacus.PrivacyEngine):
             private = next(part for part in made if hasattr(part, "expected_batch_size"))
             private.expected_batch_size = self._public_batch_size / getattr(private, "world_size", 1)
         self.accountant.amplified = poisson_sampling
+        self.accountant.modules = list(module.modules())
         return made
 
     def _described(self) -> Dict[str, Any]:

@@ -107,7 +107,7 @@ class Split:
             try:
                 self.make_private(case, module, **options)
                 self.say(case, "taken")
-            except ValueError as refusal:
+            except Exception as refusal:  # if it is another, the test says which
                 self.say(case, refusal)
 
     # ---- Transformers

@@ -24,11 +24,13 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 import warnings
 from typing import Any, Dict, Optional, Sequence, Union
 
 import opacus
 import torch
+from opacus.utils import batch_memory_manager
 
 from ..client import Provenance
 from ..domain import refuse
@@ -91,8 +93,9 @@ class LedgerEngine(opacus.PrivacyEngine):
         made = super().make_private(module=module, optimizer=optimizer, data_loader=data_loader,
                                     poisson_sampling=poisson_sampling, clipping=clipping,
                                     loss_reduction=loss_reduction, grad_sample_mode=grad_sample_mode, **options)
+        private = next(part for part in made if hasattr(part, "expected_batch_size"))
+        _refuse_joined_batches(private)
         if self._public_batch_size is not None and loss_reduction == "mean":
-            private = next(part for part in made if hasattr(part, "expected_batch_size"))
             private.expected_batch_size = self._public_batch_size / getattr(private, "world_size", 1)
         self.accountant.amplified = poisson_sampling
         self.accountant.modules = list(module.modules())
@@ -167,6 +170,20 @@ def _check_shards(parameters: Sequence[Any], grad_sample_mode: str) -> None:
                    "a mesh of one dimension with all %d ranks" % ranks)
     warnings.warn("FSDP: what set_gradient_divide_factor and its like change in the sum of the ranks is not seen",
                   stacklevel=4)
+
+
+def _refuse_joined_batches(optimizer: Any) -> None:
+    """Makes `optimizer` refuse to join batches to one step, unless BatchMemoryManager split them from one."""
+    signal_skip_step = optimizer.signal_skip_step
+
+    def of_the_manager(do_skip: bool = True) -> None:
+        if do_skip and sys._getframe(1).f_globals.get("__name__") != batch_memory_manager.__name__:
+            refuse("signal_skip_step", do_skip,
+                   "BatchMemoryManager, which skips parts of one batch: a record may be in several of the batches that "
+                   "other code joins")
+        signal_skip_step(do_skip)
+
+    optimizer.signal_skip_step = of_the_manager
 
 
 def _is_fully_sharded(module: Any) -> bool:

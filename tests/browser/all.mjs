@@ -20,6 +20,7 @@ await import('./questions.test.mjs');
 await import('./audit.test.mjs');
 await import('./sessions.test.mjs');
 await import('./keyboard.test.mjs');
+await import('./requests.test.mjs');
 await import('./live.test.mjs');
 await import('./resume.test.mjs');
 await import('./access.test.mjs');

@@ -1,7 +1,8 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { budgetsListed, listBudgets, rootBudgets, rootOf } from './api/budgets';
 import { tokenWanted } from './api/client';
-import { connect, MOST_ROOTS, onChange, onConnected } from './api/events';
+import { connect, MOST_ROOTS, onRefused } from './api/events';
+import { useAnswer } from './api/read';
 import { askCaller } from './caller';
 import { LoginPage } from './pages/login';
 import { pageOf, titleOf } from './pages/registry';
@@ -22,20 +23,15 @@ function Pages() {
 
   useEffect(() => {
     void askCaller();
-    void follow();
-    // A new budget may lie below another one.
-    const stops = [
-      onChange((change) => {
-        if (change.budget !== undefined) void listBudgets();
-      }),
-      onConnected((isFresh) => {
-        if (isFresh) void listBudgets();
-      }),
-    ];
-    return () => {
-      for (const stop of stops) stop();
-    };
+    connect();
+    return onRefused(() => void followNamed());
   }, []);
+
+  // A new budget may lie below another one.
+  useAnswer('budgets', listBudgets, {
+    touchedBy: ['budgets'],
+    touchedWhen: (change) => change.budget !== undefined,
+  });
 
   useEffect(() => {
     document.title = `${title} · epsledger`;
@@ -63,10 +59,10 @@ function Pages() {
   );
 }
 
-/** Lists the budgets and starts to follow them. */
-async function follow(): Promise<void> {
+/** The server follows all budgets only if they are few. */
+async function followNamed(): Promise<void> {
   await listBudgets();
-  if (!tokenWanted.peek()) followShown();
+  if (!tokenWanted.peek() && rootBudgets().length > MOST_ROOTS) followShown();
 }
 
 /** Follows all budgets or, if the server requires names, the open page and some others. */

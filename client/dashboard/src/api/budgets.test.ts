@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   ancestorsOf,
+  budgetsListed,
   forgetBudgets,
   isTouched,
   knownBudgets,
@@ -19,6 +20,8 @@ knownBudgets.value = new Map(
     { name: 'budgets/b', parent: 'budgets/root' },
   ].map((budget) => [budget.name, budget]),
 );
+
+budgetsListed.value = true;
 
 const charge: LedgerChange = {
   watched: 'budgets/root',
@@ -51,6 +54,13 @@ test('AChargeTouchesItsSessionAndEveryBudgetAboveAndNothingElse', () => {
   assert.ok(!touched('budgets/b'));
   assert.ok(!touched('budgets/a1/sessions/s2'));
   assert.ok(!touched('budgets/a/sessions/s'));
+});
+
+test('BeforeTheBudgetsWereListedEveryChangeTouchesEverything', () => {
+  budgetsListed.value = false;
+  assert.ok(isTouched('budgets/b', charge));
+  budgetsListed.value = true;
+  assert.ok(!isTouched('budgets/b', charge));
 });
 
 test('AStateOfABudgetTouchesItsSessions', () => {

@@ -111,9 +111,11 @@ export function rootOf(name: string): string {
 
 /**
  * Returns true if the change may affect what is shown of a resource: it is about the resource,
- * about something in it, or about a budget or session further down.
+ * about something in it, or about a budget or session further down. Until the
+ * budgets were listed, nobody knows what lies further down, and every change may.
  */
 export function isTouched(resource: string, change: LedgerChange): boolean {
+  if (!budgetsListed.peek()) return true;
   const name = changedName(change);
   if (name === resource || name.startsWith(`${resource}/`)) return true;
   const isBudget = resource.split('/').length === 2;

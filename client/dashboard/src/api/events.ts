@@ -2,7 +2,7 @@
 // continues after the last event that it received, without a gap.
 
 import { signal } from '@preact/signals';
-import { get } from './client';
+import { get, tokenWanted } from './client';
 import type { Caller, LedgerChange } from './messages';
 
 export type Connection =
@@ -26,6 +26,8 @@ export const resumedCount = signal(0);
 const KINDS = ['budget', 'session', 'attempt', 'charge', 'lease', 'refusedSession'] as const;
 /** How many root budgets one stream of the server follows at most. */
 export const MOST_ROOTS = 64;
+/** How long the first answers wait for a stream that neither opens nor is refused. */
+const OPENING_PATIENCE_MS = 3_000;
 const HIDDEN_PATIENCE_MS = 60_000;
 const RETRY_MS = [500, 1_000, 2_000, 5_000];
 
@@ -33,11 +35,15 @@ type Listener = (change: LedgerChange) => void;
 
 const listeners = new Set<Listener>();
 const connectedListeners = new Set<(isFresh: boolean) => void>();
+const refusedListeners = new Set<() => void>();
 let source: EventSource | undefined;
 let lastEventId = '';
 let retries = 0;
 let retryTimer: ReturnType<typeof setTimeout> | undefined;
 let hiddenTimer: ReturnType<typeof setTimeout> | undefined;
+let openingTimer: ReturnType<typeof setTimeout> | undefined;
+let endOpening: () => void = () => undefined;
+let opening = newOpening();
 // The root budgets to watch, by name; empty: all of them.
 let watched: readonly string[] = [];
 
@@ -56,6 +62,27 @@ export function onConnected(listener: (isFresh: boolean) => void): () => void {
   return () => connectedListeners.delete(listener);
 }
 
+/** Calls the listener when the server refuses the first stream of this page, and knows the caller. */
+export function onRefused(listener: () => void): () => void {
+  refusedListeners.add(listener);
+  return () => refusedListeners.delete(listener);
+}
+
+/**
+ * Resolves when the stream has opened for the first time: an answer to a request from then on misses
+ * no change. Resolves without it if the stream was refused twice, and OPENING_PATIENCE_MS after the
+ * start: a proxy may hold the events back.
+ */
+export function firstOpening(): Promise<void> {
+  return opening;
+}
+
+function newOpening(): Promise<void> {
+  return new Promise((resolve) => {
+    endOpening = resolve;
+  });
+}
+
 /** Starts, or starts again with other budgets to watch, and then continues at its position. */
 export function connect(budgets: readonly string[] = []): void {
   const same = budgets.join() === watched.join();
@@ -63,6 +90,7 @@ export function connect(budgets: readonly string[] = []): void {
   if (!same) lastEventId = '';
   watched = budgets;
   retries = 0;
+  openingTimer ??= setTimeout(endOpening, OPENING_PATIENCE_MS);
   open('connecting');
 }
 
@@ -70,6 +98,9 @@ export function disconnect(): void {
   close();
   lastEventId = '';
   watched = [];
+  clearTimeout(openingTimer);
+  openingTimer = undefined;
+  opening = newOpening();
   connection.value = 'off';
 }
 
@@ -93,6 +124,7 @@ function open(as: Connection): void {
     connection.value = 'live';
     connectionProblem.value = '';
     retries = 0;
+    endOpening();
     for (const listener of connectedListeners) listener(lastEventId === '');
   };
   mine.onerror = () => {
@@ -132,6 +164,11 @@ function tell(event: MessageEvent<string>): void {
 // The stream was refused or ended. An EventSource does not say why: another request finds out.
 async function afterRefusal(): Promise<void> {
   close();
+  if (tokenWanted.peek()) {
+    connection.value = 'off';
+    return;
+  }
+  const isFirst = connection.peek() === 'connecting' && retries === 0;
   connection.value = 'reconnecting';
   const caller = await get<Caller>('/v1/caller');
   if (source !== undefined || connection.peek() !== 'reconnecting') return;
@@ -149,6 +186,8 @@ async function afterRefusal(): Promise<void> {
     retryTimer = setTimeout(() => open('reconnecting'), 30_000);
     return;
   }
+  if (!isFirst || !caller.ok) endOpening();
+  else for (const listener of refusedListeners) listener();
   const wait = RETRY_MS[Math.min(retries, RETRY_MS.length - 1)] ?? 5_000;
   retries += 1;
   retryTimer = setTimeout(() => open('reconnecting'), wait);

@@ -1,11 +1,11 @@
-// An answer of the server on a page: requested once, requested again when an event touches it,
-// never polled.
+// An answer of the server on a page: requested once, when the page follows the ledger, and again when
+// an event touches it. Never polled.
 
 import { useSignal, type ReadonlySignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { isTouched } from './budgets';
 import { get, rpc, type ApiError, type Result } from './client';
-import { onChange, onConnected } from './events';
+import { firstOpening, onChange, onConnected } from './events';
 import type { LedgerChange } from './messages';
 
 export interface Read<T> {
@@ -64,8 +64,9 @@ export function useAnswer<T>(
 ): ReadonlySignal<Read<T>> {
   const answer = useSignal<Read<T>>({ value: options.initial, loading: key !== undefined });
   const askedKey = useRef(key);
-  const touchedBy = options.touchedBy ?? [];
-  const touchKey = touchedBy.join();
+  // What lies above a budget may become known after the request.
+  const touchedBy = useRef(options.touchedBy ?? []);
+  touchedBy.current = options.touchedBy ?? [];
   useEffect(() => {
     // The request changed: the answer to the previous one would be wrong here.
     const keeps = options.keepsOld === true || key === askedKey.current;
@@ -79,9 +80,11 @@ export function useAnswer<T>(
     let again = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let waitingSince = 0;
+    let isWaiting = false;
     let ended = false;
 
     const askNow = async () => {
+      isWaiting = false;
       timer = undefined;
       waitingSince = 0;
       if (running !== undefined) {
@@ -109,17 +112,27 @@ export function useAnswer<T>(
       timer = setTimeout(() => void askNow(), wait);
     };
 
-    if (options.isCurrent !== true || answer.peek().value === undefined) void askNow();
+    const askFirst = () => {
+      if (touchedBy.current.length === 0) return void askNow();
+      // An answer from before the stream opened could miss a change, and would be asked for again.
+      isWaiting = true;
+      void firstOpening().then(() => {
+        if (isWaiting && !ended) void askNow();
+      });
+    };
+
+    if (options.isCurrent !== true || answer.peek().value === undefined) askFirst();
     else answer.value = { value: answer.peek().value, loading: false };
     const stops = [
       onConnected((isFresh) => {
+        if (isWaiting) return;
         const failed = answer.peek().error !== undefined;
-        const asksAgain = touchedBy.length > 0 && options.isAskedAbove !== true;
+        const asksAgain = touchedBy.current.length > 0 && options.isAskedAbove !== true;
         if (failed || (isFresh && asksAgain)) soon();
       }),
       onChange((change) => {
         if (options.touchedWhen?.(change) === false) return;
-        if (touchedBy.some((resource) => isTouched(resource, change))) soon();
+        if (touchedBy.current.some((resource) => isTouched(resource, change))) soon();
       }),
     ];
     return () => {
@@ -129,6 +142,6 @@ export function useAnswer<T>(
       running?.abort();
     };
     // `key` identifies `ask`.
-  }, [key, touchKey]);
+  }, [key]);
   return answer;
 }

@@ -1,10 +1,10 @@
 // The newest entries of a ledger, or those up to one of them.
 
-import type { ReadonlySignal } from '@preact/signals';
+import { useComputed, type ReadonlySignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { get, pathOfResource, type Result } from '../api/client';
 import type { AuditEntry, LedgerHead, ListAuditEntriesResponse } from '../api/messages';
-import { useAnswer, type Read } from '../api/read';
+import { useAnswer, useGet, type Read } from '../api/read';
 
 /** The most that the server lists at once. */
 const PAGE_SIZE = 1000;
@@ -19,19 +19,26 @@ export interface EntryLog {
 export interface EntryLogQuestion {
   /** Any budget of the ledger: "budgets/people". */
   budget: string;
+  /** Of useLedgerHead(budget). */
+  head: ReadonlySignal<Read<LedgerHead>>;
   /** The newest entry that is wanted; undefined: the newest of all, followed as they come. */
   upTo: number | undefined;
   /** How many are wanted. */
   count: number;
 }
 
+/** The newest entry of the ledger that holds a budget, followed. */
+export function useLedgerHead(budget: string): ReadonlySignal<Read<LedgerHead>> {
+  return useGet<LedgerHead>(pathOfResource(budget, 'head'), {}, { touchedBy: [budget] });
+}
+
 /** Fetches only what it does not hold: entries never change. */
-export function useEntryLog({ budget, upTo, count }: EntryLogQuestion): ReadonlySignal<Read<EntryLog>> {
+export function useEntryLog(question: EntryLogQuestion): ReadonlySignal<Read<EntryLog>> {
+  const { budget, head, upTo, count } = question;
   const held = useRef(new Map<number, AuditEntry>());
+  const newest = head.value.value;
+  const lastSequence = Number(newest?.sequence ?? 0);
   const ask = async (abort: AbortSignal): Promise<Result<EntryLog>> => {
-    const head = await get<LedgerHead>(pathOfResource(budget, 'head'), {}, abort);
-    if (!head.ok) return head;
-    const lastSequence = Number(head.value.sequence ?? 0);
     const last = Math.min(upTo ?? lastSequence, lastSequence);
     const after = Math.max(0, last - count);
     const missing = await fetchMissing(budget, held.current, after, last, abort);
@@ -43,9 +50,11 @@ export function useEntryLog({ budget, upTo, count }: EntryLogQuestion): Readonly
     }
     return { ok: true, value: { entries, lastSequence } };
   };
-  return useAnswer(`entries ${budget} ${upTo ?? ''} ${count}`, ask, {
-    touchedBy: upTo === undefined ? [budget] : [],
-    keepsOld: true,
+  const key = newest && `entries ${budget} ${Math.min(upTo ?? lastSequence, lastSequence)} ${count}`;
+  const read = useAnswer(key, ask, { keepsOld: true });
+  return useComputed(() => {
+    const { value, error, loading } = read.value;
+    return { value, error: head.value.error ?? error, loading: head.value.loading || loading };
   });
 }
 

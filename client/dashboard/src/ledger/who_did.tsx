@@ -6,7 +6,7 @@ import { Ago } from '../design/time';
 import { count, counted } from '../format/numbers';
 import { hrefOf } from '../router';
 import { EntriesTable, readEntries, type ReadEntry } from './entries_table';
-import { useEntryLog } from './entry_log';
+import { useEntryLog, useLedgerHead } from './entry_log';
 import { isAbout } from './entry_words';
 
 const READ = 300;
@@ -23,7 +23,9 @@ interface WhoDidProps {
 
 /** Who charged and who changed something lately, by person, and the newest of it in words. */
 export function WhoDid({ budget, about, below = [] }: WhoDidProps) {
-  const read = useEntryLog({ budget: `budgets/${budget}`, upTo: undefined, count: READ });
+  const ledger = `budgets/${budget}`;
+  const head = useLedgerHead(ledger);
+  const read = useEntryLog({ budget: ledger, head, upTo: undefined, count: READ });
   // A root budget is all of its ledger.
   const isAll = rootOf(`budgets/${budget}`) === `budgets/${about}`;
   const all = hrefOf({ page: 'audit', budget }, isAll ? {} : { about });

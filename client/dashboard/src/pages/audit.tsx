@@ -1,7 +1,4 @@
 import { budgetsListed, knownBudgets, rootOf } from '../api/budgets';
-import { pathOfResource } from '../api/client';
-import type { LedgerHead } from '../api/messages';
-import { useGet } from '../api/read';
 import { idOf } from '../api/resource_names';
 import { Answer } from '../design/answer';
 import { Card } from '../design/card';
@@ -10,6 +7,7 @@ import { Empty, Notice } from '../design/notice';
 import { PageHead } from '../design/page_head';
 import { hexOf } from '../format/hashes';
 import { counted } from '../format/numbers';
+import { useLedgerHead } from '../ledger/entry_log';
 import { go } from '../router';
 import { AuditEntries } from './audit_entries';
 import { AuditExport } from './audit_export';
@@ -57,10 +55,10 @@ export function AuditPage({ budget }: { budget?: string }) {
 }
 
 function Ledger({ root }: { root: string }) {
-  const head = useGet<LedgerHead>(pathOfResource(root, 'head'), {}, { touchedBy: [root] });
+  const head = useLedgerHead(root);
   return (
     <>
-      <AuditEntries root={root} />
+      <AuditEntries root={root} head={head} />
       <Answer read={head} what="the head of the ledger">
         {(value) => (
           <Card

@@ -1,5 +1,8 @@
+import type { ReadonlySignal } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import type { ApiError } from '../api/client';
+import type { LedgerHead } from '../api/messages';
+import type { Read } from '../api/read';
 import { idOf } from '../api/resource_names';
 import { Answer } from '../design/answer';
 import { Card } from '../design/card';
@@ -44,14 +47,20 @@ function matches({ entry, words, who }: ReadEntry, filter: Filter): boolean {
   );
 }
 
+interface AuditEntriesProps {
+  root: string;
+  /** Of the ledger. */
+  head: ReadonlySignal<Read<LedgerHead>>;
+}
+
 /** The entries of a ledger in words, with search, filters and a jump to a date. */
-export function AuditEntries({ root }: { root: string }) {
+export function AuditEntries({ root, head }: AuditEntriesProps) {
   // The last entry that is wanted; undefined: the newest one.
   const [upTo, setUpTo] = useState<number | undefined>();
   const [wanted, setWanted] = useState(FIRST_COUNT);
   const [shown, setShown] = useState(SHOWN);
   const [error, setError] = useState<ApiError | undefined>();
-  const read = useEntryLog({ budget: root, upTo, count: wanted });
+  const read = useEntryLog({ budget: root, head, upTo, count: wanted });
   const filter = filterOf(query.value);
   const last = read.value.value?.lastSequence ?? 0;
 

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { ApiError } from '../api/client';
 import { logIn } from '../caller';
+import { BrandMark } from '../design/brand_mark';
 import { Command, Problem } from '../design/notice';
-import icon from '../design/icon.svg';
 import { go, route } from '../router';
 
 /** Takes a token. It goes into a cookie that scripts cannot read, and nowhere else. */
@@ -38,7 +38,7 @@ export function LoginPage() {
     <main id="content" class="page login" tabIndex={-1}>
       <form class="card" onSubmit={(event) => void submit(event)}>
         <h1 class="login-title">
-          <img src={icon} alt="" width="28" height="28" /> Log in to epsledger
+          <BrandMark /> Log in to epsledger
         </h1>
         <label class="field">
           <span>Token</span>

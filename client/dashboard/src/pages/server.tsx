@@ -3,7 +3,6 @@ import { caller } from '../caller';
 import type { Incarnation, ListDenialsResponse, ServerInfo } from '../api/messages';
 import { useAnswer, useGet } from '../api/read';
 import type { Result } from '../api/client';
-import { rootBudgets } from '../api/budgets';
 import { Answer } from '../design/answer';
 import { Badge } from '../design/badge';
 import { Card } from '../design/card';
@@ -43,9 +42,9 @@ async function askReady(abort: AbortSignal): Promise<Result<Health>> {
 
 /** The server itself: its health, its content, and the caller. */
 export function ServerPage() {
-  const roots = rootBudgets();
-  const info = useGet<ServerInfo>('/v1/server', {}, { touchedBy: roots });
-  const health = useAnswer('ready', askReady, { touchedBy: roots });
+  const options = { touchedBy: ['budgets'] };
+  const info = useGet<ServerInfo>('/v1/server', {}, options);
+  const health = useAnswer('ready', askReady, options);
   return (
     <>
       <PageHead title="Server" />

@@ -1,4 +1,4 @@
-import icon from '../design/icon.svg';
+import { BrandMark } from '../design/brand_mark';
 import { hrefOf, route, type Page, type Route } from '../router';
 import { CallerMenu } from './caller_menu';
 import { ConnectionStatus } from './connection_status';
@@ -35,7 +35,7 @@ export function TopBar() {
       </a>
       <div class="bar-top-inner">
         <a class="brand" href={hrefOf({ page: 'overview' })}>
-          <img src={icon} alt="" width="22" height="22" />
+          <BrandMark />
           epsledger
         </a>
         <nav aria-label="Pages">

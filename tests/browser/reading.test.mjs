@@ -170,3 +170,36 @@ test('a formula that is not proven is called so among the accountants', async ()
     await row.getByText('as published, claimed guarantee not proven').waitFor();
   });
 });
+
+test('the statement of a session says what a membership test can do, and mu with what it assumes', async () => {
+  const server = await sharedServer();
+  const budget = { neighboringRelation: 'ADD_OR_REMOVE_ONE', privacyUnit: 'person', cap: { zcdp: { rho: 1 } } };
+  await server.rpc('BudgetService/CreateBudget', { budgetId: 'stated', budget });
+  await server.epsctl('session', 'create', 'stated/gaussian', '--relation', 'add-or-remove-one', '--no-own-cap');
+  await server.epsctl(
+    'charge', 'create', 'stated/gaussian', '--open-attempt', '--charge-id', 'a', '--gaussian', '10', '--count', '25',
+  );
+  const statement = async (session, look) => {
+    await onPage(server, `/budgets/${session}`, async (page) => {
+      await page.getByRole('button', { name: /^Make it at delta/ }).click();
+      const card = page.locator('.card', { has: page.getByRole('button', { name: /^Make it at delta/ }) });
+      await card.getByRole('region', { name: 'Text of the statement' }).waitFor();
+      await look(card);
+    });
+  };
+  // 25 steps of noise 10: mu is sqrt(25) / 10.
+  await statement('stated/sessions/gaussian', async (card) => {
+    await card.getByText(/Mu of Gaussian DP: at most 0\.50?1?, proven: every event is Gaussian\.$/).waitFor();
+    await card.getByText(/^Caught at most: [\d.]+% of members at 0\.1% false alarms; /).waitFor();
+  });
+  await statement('people/sessions/first', async (card) => {
+    const line = card.getByText(/^Mu of Gaussian DP: /);
+    await line.waitFor();
+    assert.match(await line.innerText(), /at most [\d.]+ for 0\.0001% to .*; an approximation, not proven outside them\.$/);
+  });
+  // It has no proven guarantee of any kind.
+  await statement('published/sessions/as-published', async (card) => {
+    await card.getByText(/as published; claimed guarantee not proven/).waitFor();
+    assert.doesNotMatch(await card.innerText(), /Mu of Gaussian DP/);
+  });
+});

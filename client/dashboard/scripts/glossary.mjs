@@ -14,6 +14,7 @@ const WORDS = [
   ['Term', 'accountant'],
   ['Term', 'true-positive-rate'],
   ['Term', 'false-positive-rate'],
+  ['Term', 'mu'],
   ['Term', 'attempt'],
   ['Term', 'lease'],
   ['Term', 'declared'],

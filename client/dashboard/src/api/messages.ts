@@ -417,6 +417,8 @@ export interface ComputeResponse {
   theorem?: string;
   order?: Double;
   containsUnverifiedClaim?: boolean;
+  /** Of a gaussianDpMu query: what is lost when the curve of mu is stated. */
+  regret?: Double;
 }
 
 export interface LedgerHead {

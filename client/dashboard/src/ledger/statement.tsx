@@ -11,12 +11,14 @@ import { count } from '../format/numbers';
 import { Term } from '../glossary/term';
 import { saveFile } from '../save_file';
 import { caughtWords } from './caught_at_most';
+import { muWords } from './mu_words';
 
 /** The signed privacy statement of a budget or session, made on request. */
 export function StatementCard({ name }: { name: string }) {
   const [statement, setStatement] = useState<PrivacyStatement | undefined>();
   const [madeAt, setMadeAt] = useState('');
   const [caught, setCaught] = useState('');
+  const [mu, setMu] = useState('');
   const [error, setError] = useState<ApiError | undefined>();
   const [busy, setBusy] = useState(false);
   const delta = deltaText.value;
@@ -29,7 +31,9 @@ export function StatementCard({ name }: { name: string }) {
     if (!answer.ok) return;
     setStatement(answer.value);
     setMadeAt(delta);
-    setCaught(await caughtWords(name, delta));
+    const [caughtAtMost, muAtMost] = await Promise.all([caughtWords(name, delta), muWords(name)]);
+    setCaught(caughtAtMost);
+    setMu(muAtMost);
   };
   const save = (extension: string, type: string, content: string) => (
     <button
@@ -78,6 +82,11 @@ export function StatementCard({ name }: { name: string }) {
           {caught !== '' && (
             <p class="small">
               <Term word="true-positive-rate">Caught at most</Term>: {caught}.
+            </p>
+          )}
+          {mu !== '' && (
+            <p class="small">
+              <Term word="mu">Mu</Term> of Gaussian DP: {mu}.
             </p>
           )}
           <pre class="text-box" tabIndex={0} role="region" aria-label="Text of the statement">

@@ -1,5 +1,6 @@
 """The gRPC transport behaves as HTTP does. Skipped where grpcio or protobuf is not installed; installed_test runs it
 again with what is current."""
+import asyncio
 import importlib
 import itertools
 import os
@@ -10,6 +11,7 @@ import unittest
 from unittest import mock
 
 import epsledger
+import epsledger.aio
 from epsledger import grpc_transport
 from epsledger.event_json import is_same_event
 from epsledger.events import Gaussian
@@ -72,6 +74,9 @@ class Grpc(LedgerCase):
         with self.assertRaises(epsledger.BudgetExhausted):
             session.charge_all([(STEP, 1), (STEP, 1)])
         self.assertEqual(self.accepted_uses(session), 3)
+        one, other = session.charge_each([(STEP, 2), (STEP, 1)])
+        self.assertEqual((one.reason, other.count), ("BUDGET_EXHAUSTED", 1))
+        self.assertEqual(self.accepted_uses(session), 4)
 
     def test_changes_are_told_as_over_http(self):
         session = self.session()
@@ -84,6 +89,21 @@ class Grpc(LedgerCase):
             self.assertEqual([change.name for change in ours if change.kind == "charge"], permits[:-1])
         with self.assertRaises(epsledger.NotFound):
             next(self.grpc_client.watch("nowhere"))
+
+        async def watch():
+            async with epsledger.aio.connect(transport="grpc", address=self.server.grpc) as client:
+                async with client.watch(session.name) as changes:
+                    told = [(await changes.__anext__()).kind for _ in range(5)]
+                    # Nothing more happens: this wait is cancelled, and its thread ends though the client is open.
+                    with self.assertRaises(asyncio.TimeoutError):
+                        await asyncio.wait_for(changes.__anext__(), 0.05)
+                for thread in threading.enumerate():
+                    if thread.name == "epsledger-watch":
+                        thread.join(120)
+                        self.assertFalse(thread.is_alive())
+                return told
+
+        self.assertEqual(asyncio.run(watch()), ["session", "attempt"] + ["charge"] * 3)
 
     def test_every_event_is_accepted_as_the_one_that_was_asked_for(self):
         session = self.session(budget=self.new_budget(cap=epsledger.Cap.no_guarantee()))

@@ -37,8 +37,9 @@ class Readme(unittest.TestCase):
                 for number, block in enumerate(blocks):
                     exec(compile(block, "README.md, block %d" % (number + 1), "exec"), namespace)
             with epsledger.connect(address=server.address) as client:
-                # From first-run: 1, 5 of guard, 1 of the decorator, 2, 100 of the lease; of planned-run 1; of the rest 4.
-                self.assertEqual(client.budget("people").accepted_charge_count, 1 + 5 + 1 + 1 + 1 + 1 + 4)
+                # From first-run: 1, 5 of guard, 1 of the decorator, 2, 2 of charge_each, 100 of the lease; of
+                # planned-run 1; of the rest 4.
+                self.assertEqual(client.budget("people").accepted_charge_count, 1 + 5 + 1 + 1 + 2 + 1 + 1 + 4)
             namespace["client"].close()
         self.assertIn("charged, durably", printed.getvalue())
         self.assertRegex(printed.getvalue(), r"epsilon [\d.]+ at delta 1e-05 was spent, by")

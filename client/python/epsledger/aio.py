@@ -21,11 +21,12 @@ from typing import (Any, AsyncIterable, AsyncIterator, Awaitable, Callable, Coro
                     Optional, Tuple, Type, TypeVar, Union)
 
 from . import client as blocking
+from .aio_watching import AsyncChanges
 from .annotations import Annotations
 from .audits import Audit, Claim
 from .budget import Budget, Cap
 from .calibration import NoisyEvent
-from .errors import BudgetExhausted
+from .errors import BudgetExhausted, Refused
 from .event_json import EventLike
 from .events import CountedEvent
 from .guarantees import Guarantees, Spent, Statement
@@ -156,6 +157,9 @@ class AsyncSession:
     async def charge_all(self, uses: Iterable[Tuple[EventLike, int]]) -> Tuple[Permit, ...]:
         return await self._threads.run(self._session.charge_all, uses)
 
+    async def charge_each(self, uses: Iterable[Tuple[EventLike, int]]) -> Tuple[Union[Permit, Refused], ...]:
+        return await self._threads.run(self._session.charge_each, uses)
+
     async def retry_charge(self, charge_id: str) -> Permit:
         return await self._threads.run(self._session.retry_charge, charge_id)
 
@@ -283,6 +287,16 @@ class AsyncClient:
     async def audit(self, **options: Any) -> Audit:
         """As Client.audit, with the same options."""
         return await self._threads.run(self._client.audit, **options)
+
+    def watch(self, name: str, *, after: int = 0) -> AsyncChanges:
+        """As Client.watch: every change once and in order, through outages. Nothing is awaited here:
+
+            async with client.watch("people") as changes:
+                async for change in changes:
+                    print(change)
+
+        It has a thread of its own, so calls never wait for it."""
+        return AsyncChanges(self._client._connection, name, after)
 
     async def call(self, method: str, request: Json) -> Json:
         return await self._threads.run(self._client.call, method, request)

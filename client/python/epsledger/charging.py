@@ -6,10 +6,10 @@ Everything else is an error, and so is an outcome that stays unknown.
 from __future__ import annotations
 
 import re
-from typing import Any, List, NoReturn, Optional
+from typing import Any, List, NoReturn, Optional, Tuple, Union
 
 from .connection import Connection
-from .errors import OutcomeUnknown, call_failed, refused
+from .errors import OutcomeUnknown, Refused, call_failed, refused
 from .event_json import is_same_event
 from .refusal import Refusal
 from .retry import Tries
@@ -45,36 +45,56 @@ def lease_until_definite(connection: Connection, request: Json) -> Json:
 def batch_until_definite(connection: Connection, request: Json) -> List[Json]:
     """Returns the accepted Charge of each item of an ALL_OR_NOTHING batch, in order. Raises Refused, with the refusal
     of an item that did not fit, and otherwise as charge_until_definite does; OutcomeUnknown names the first item."""
-    items = request["items"]
-    names = ["%s/charges/%s" % (request["attempt"], item["chargeId"]) for item in items]
+    tries, results = _batch_results(connection, request)
+    if all("refused" in result for result in results):
+        refusals = [_refused_item(tries, request, at, result) for at, result in enumerate(results)]
+        # The others were refused only because one was.
+        raise next((one for one in refusals if one.reason != "BATCH_REFUSED"), refusals[0])
+    return [_accepted_item(tries, request, at, result) for at, result in enumerate(results)]
+
+
+def each_until_definite(connection: Connection, request: Json) -> List[Union[Json, Refused]]:
+    """Returns, for each item of a PER_ITEM batch in order, the accepted Charge or the refusal of exactly that item.
+    Raises OutcomeUnknown, which names the first item, if one of them has neither, and otherwise as
+    charge_until_definite does."""
+    tries, results = _batch_results(connection, request)
+    return [(_refused_item if "refused" in result else _accepted_item)(tries, request, at, result)
+            for at, result in enumerate(results)]
+
+
+def _batch_results(connection: Connection, request: Json) -> Tuple[Tries, List[Json]]:
+    """One object of one field for each item."""
+    first = request["items"][0]["chargeId"]
     tries = connection.tries("ChargeService/BatchCharge", request)
     if tries.answer is None or tries.error is not None:
-        _raise_not_accepted(tries, names[0], items[0]["chargeId"])
+        _raise_not_accepted(tries, _item_name(request, 0), first)
     results = tries.answer.get("results")
-    if not isinstance(results, list) or len(results) != len(items) or not all(
+    if not isinstance(results, list) or len(results) != len(request["items"]) or not all(
             isinstance(result, dict) and len(result) == 1 for result in results):
-        _raise_wrong_answer(tries, names[0], items[0]["chargeId"], "results: got others than one for each item")
-    if all("refused" in result for result in results):
-        _raise_refused_batch(tries, results, names, items)
-    charges = [result.get("accepted") for result in results]
-    for charge, name, item in zip(charges, names, items):
-        wrong = "accepted: got %r, want a charge" % charge if not isinstance(charge, dict) else _difference(
-            charge, name=name, decision="ACCEPTED", count=item["count"], event=item["event"])
-        if wrong is not None:
-            _raise_wrong_answer(tries, name, items[0]["chargeId"], wrong)
-    return [charge for charge in charges if isinstance(charge, dict)]
+        _raise_wrong_answer(tries, _item_name(request, 0), first, "results: got others than one for each item")
+    return tries, results
 
 
-def _raise_refused_batch(tries: Tries, results: List[Json], names: List[str], items: List[Json]) -> NoReturn:
-    refusals = []
-    for result, name in zip(results, names):
-        charge = result["refused"]
-        if not isinstance(charge, dict) or charge.get("name") != name or charge.get("decision") != "REFUSED" or \
-                not isinstance(charge.get("refusal"), dict):
-            _raise_wrong_answer(tries, name, items[0]["chargeId"], "refused: got %r, want that charge" % charge)
-        refusals.append(Refusal.from_json(charge["refusal"], name))
-    # The others were refused only because one was.
-    raise refused(next((one for one in refusals if one.reason != "BATCH_REFUSED"), refusals[0]))
+def _item_name(request: Json, at: int) -> str:
+    return "%s/charges/%s" % (request["attempt"], request["items"][at]["chargeId"])
+
+
+def _accepted_item(tries: Tries, request: Json, at: int, result: Json) -> Json:
+    name, item, charge = _item_name(request, at), request["items"][at], result.get("accepted")
+    if not isinstance(charge, dict):
+        _raise_wrong_answer(tries, name, request["items"][0]["chargeId"], "accepted: got %r, want a charge" % charge)
+    wrong = _difference(charge, name=name, decision="ACCEPTED", count=item["count"], event=item["event"])
+    if wrong is not None:
+        _raise_wrong_answer(tries, name, request["items"][0]["chargeId"], wrong)
+    return charge
+
+
+def _refused_item(tries: Tries, request: Json, at: int, result: Json) -> Refused:
+    name, charge = _item_name(request, at), result["refused"]
+    if not isinstance(charge, dict) or charge.get("name") != name or charge.get("decision") != "REFUSED" or \
+            not isinstance(charge.get("refusal"), dict):
+        _raise_wrong_answer(tries, name, request["items"][0]["chargeId"], "refused: got %r, want that charge" % charge)
+    return refused(Refusal.from_json(charge["refusal"], name))
 
 
 def _raise_not_accepted(tries: Tries, name: str, charge_id: str) -> NoReturn:

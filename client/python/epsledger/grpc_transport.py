@@ -71,13 +71,15 @@ class GrpcTransport(SurvivesFork):
             raise RpcError("INTERNAL", "the answer is OK and has no message")
         return self._messages.to_json(answer)
 
-    def watch(self, resource: str, after: int, timeout: float) -> Generator[Json, None, None]:
+    def watch(self, resource: str, after: int, timeout: float,
+              ends_by: Callable[[Callable[[], None]], None]) -> Generator[Json, None, None]:
         self._check_not_forked()
         method = "SessionService/WatchSession" if "/sessions/" in resource else "BudgetService/WatchBudget"
         if not self._connected:
             self._connect(min(timeout, _MOST_CONNECT_SECONDS))
         stream = self._messages.bind_stream(self._channel, method)(
             self._messages.request(method, {"name": resource, "afterSequence": str(after)}), metadata=self._metadata)
+        ends_by(stream.cancel)
         try:
             yield {}
             for change in stream:

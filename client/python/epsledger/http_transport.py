@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import functools
 import http.client
 import json
 import select
 import socket
 import ssl
 import urllib.parse
-from typing import Deque, Dict, Generator, Iterator, List, Optional, Tuple
+from typing import Callable, Deque, Dict, Generator, Iterator, List, Optional, Tuple
 
 from .address import Address
 from .event_stream import read_changes
@@ -55,7 +56,8 @@ class HttpTransport(SurvivesFork):
             status, answer = self._exchange("/epsledger.v1." + method, body, headers, timeout)
         return _read_answer(status, answer, self._target)
 
-    def watch(self, resource: str, after: int, timeout: float) -> Generator[Json, None, None]:
+    def watch(self, resource: str, after: int, timeout: float,
+              ends_by: Callable[[Callable[[], None]], None]) -> Generator[Json, None, None]:
         parameter = "session" if "/sessions/" in resource else "budget"
         path = "/v1/events?" + urllib.parse.urlencode({parameter: resource, "after": after})
         connection = self._new_connection()
@@ -63,6 +65,7 @@ class HttpTransport(SurvivesFork):
             with self._rpc_errors(_MOST_SILENT_SECONDS):
                 _connect(connection, timeout)
                 connection.sock.settimeout(_MOST_SILENT_SECONDS)
+                ends_by(functools.partial(_shut_down, connection.sock))
                 connection.request("GET", path, headers={**self._headers, "accept": "text/event-stream"})
                 response = connection.getresponse()
                 if response.status != 200:
@@ -164,6 +167,12 @@ def _connect(connection: http.client.HTTPConnection, timeout: float) -> None:
         raise _NoConnection("no connection in %g s" % patience) from None
     except OSError as error:
         raise _NoConnection(error.strerror or str(error) or type(error).__name__) from None
+
+
+def _shut_down(sock: socket.socket) -> None:
+    """Ends a read of another thread. That thread closes the socket."""
+    with contextlib.suppress(OSError):
+        socket.socket.shutdown(sock, socket.SHUT_RDWR)  # of a TLS socket too, whose own would drop its state
 
 
 def _is_readable(sock: socket.socket) -> bool:

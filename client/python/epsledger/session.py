@@ -6,12 +6,13 @@ import functools
 import inspect
 import threading
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, Type, TypeVar, cast
+from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, Type, TypeVar,
+                    Union, cast)
 
 from .audits import Audit, Claim
 from .calibration import NoisyEvent, smallest_noise
 from .callers_words import callers_words
-from .charging import batch_until_definite, charge_until_definite, lease_until_definite
+from .charging import batch_until_definite, charge_until_definite, each_until_definite, lease_until_definite
 from .connection import Connection
 from .errors import BudgetExhausted, CallFailed, Ended, OutcomeUnknown, Refused, invalid
 from .event_json import EventLike, count_json, event_json
@@ -102,6 +103,34 @@ class Session(OwnedByProcess):
 
         1 to 1,000 of them. Errors are those of charge; Refused says what did not fit. If no try brought a decision,
         all of them are in unknown_charges, and retry_charge asks for each alone."""
+        with self._batch(uses, "ALL_OR_NOTHING") as request:
+            charges = batch_until_definite(self._connection, request)
+            return tuple(self._permits(charges, request))
+
+    def charge_each(self, uses: Iterable[Tuple[EventLike, int]]) -> Tuple[Union[Permit, Refused], ...]:
+        """Charges those of [(event, count), ...] that fit, each decided after the ones before it, in one commit.
+        Returns for each, in order, its permit, or the Refused with which charge would end; nothing was charged for that
+        one:
+
+            for one in session.charge_each([(query, 1) for query in queries]):
+                if isinstance(one, epsledger.Permit):
+                    with one:
+                        ...  # an answer to the query
+
+        1 to 1,000 of them. A refusal is returned, not raised, so look at every one; `exhausted` holds the last
+        BudgetExhausted. All other errors are those of charge. If no try brought a decision, all of them are in
+        unknown_charges, and retry_charge asks for each alone."""
+        with self._batch(uses, "PER_ITEM") as request:
+            outcomes = each_until_definite(self._connection, request)
+            permits = self._permits([one for one in outcomes if not isinstance(one, Refused)], request)
+        for one in outcomes:
+            if isinstance(one, BudgetExhausted):
+                self._exhausted = one
+        return tuple(one if isinstance(one, Refused) else next(permits) for one in outcomes)
+
+    @contextlib.contextmanager
+    def _batch(self, uses: Iterable[Tuple[EventLike, int]], mode: str) -> Iterator[Json]:
+        """Makes the request of a batch. What the block leaves without an outcome is unknown."""
         given = list(uses)
         if not 1 <= len(given) <= _MOST_OF_A_BATCH:
             raise invalid("uses", len(given), "1 to 1,000 of them")
@@ -113,15 +142,20 @@ class Session(OwnedByProcess):
         self._check_open()
         items: List[Json] = [{"chargeId": self._next_key("step"), "event": event, "count": count}
                              for event, count in described]
-        request: Json = {"attempt": self.attempt, "mode": "ALL_OR_NOTHING", "items": items}
+        request: Json = {"attempt": self.attempt, "mode": mode, "items": items}
         self._connection.seen_heads.add_to(request, self.name)
         as_json = next((event for event, _ in given if isinstance(event, Mapping)), None)
         with self._unknown_if_interrupted(items), callers_words({"items": "uses"}, event=as_json):
-            charges = batch_until_definite(self._connection, request)
-            for charge, item in zip(charges, items):
-                self._check_head(charge, item["chargeId"], request.get("lastSeenHead"))
-        self._connection.seen_heads.remember(self.name, charges[-1])
-        return tuple(self._permit(charge, item) for charge, item in zip(charges, items))
+            yield request
+
+    def _permits(self, charges: List[Json], request: Json) -> Iterator[Permit]:
+        """The permits of accepted charges of a batch, after all of them were checked."""
+        items = {"%s/charges/%s" % (self.attempt, item["chargeId"]): item for item in request["items"]}
+        for charge in charges:
+            self._check_head(charge, items[charge["name"]]["chargeId"], request.get("lastSeenHead"))
+        if charges:
+            self._connection.seen_heads.remember(self.name, charges[-1])
+        return iter([self._permit(charge, items[charge["name"]]) for charge in charges])
 
     def retry_charge(self, charge_id: str) -> Permit:
         """Asks again for a charge of unknown_charges, with its key, event and count; returns and raises as charge does.

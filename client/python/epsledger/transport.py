@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Dict, Generator, Optional, Protocol, Sequence, Tuple
+from typing import Any, Callable, Dict, Generator, Optional, Protocol, Sequence, Tuple
 
 #: A message as proto3 JSON: lowerCamel names, 64-bit integers as strings; an absent field has its default.
 Json = Dict[str, Any]
@@ -63,10 +63,11 @@ class Transport(Protocol):
     def call(self, method: str, request: Json, timeout: float) -> Json:
         """One try of "ChargeService/Charge", of at most `timeout` seconds. Raises RpcError."""
 
-    def watch(self, resource: str, after: int, timeout: float) -> Generator[Json, None, None]:
+    def watch(self, resource: str, after: int, timeout: float,
+              ends_by: Callable[[Callable[[], None]], None]) -> Generator[Json, None, None]:
         """The LedgerChange messages of a budget or session after that sequence number, until the stream ends. One
         without a change says how far the ledger is, or only that the stream is alive. `timeout` is for opening it.
-        Raises RpcError."""
+        `ends_by` is told what another thread may call, also after the stream, to end a wait. Raises RpcError."""
 
     def close(self) -> None:
         """Ends its connections."""

@@ -6,11 +6,12 @@ import dataclasses
 import datetime
 import random
 import re
+import threading
 import time
-from typing import Iterator, Optional
+from typing import Callable, Generator, Optional
 
 from .connection import Connection
-from .errors import call_failed, invalid
+from .errors import Ended, call_failed, invalid
 from .names import checked_id
 from .series import time_of
 from .transport import Json, RpcError
@@ -59,14 +60,42 @@ def resource_name(name: str) -> str:
     return "/".join(parts)
 
 
-def watch(connection: Connection, resource: str, after: int) -> Iterator[Change]:
+class Ending:
+    """Ends a watch from another thread, at once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()  # set() may be called by the garbage collector, anywhere
+        self._is_set = False
+        self._end_wait: Callable[[], None] = lambda: None
+
+    @property
+    def is_set(self) -> bool:
+        return self._is_set
+
+    def set(self) -> None:
+        with self._lock:
+            self._is_set = True
+            end_wait = self._end_wait
+        end_wait()
+
+    def ends_by(self, end_wait: Callable[[], None]) -> None:
+        """Tells what ends the present wait."""
+        with self._lock:
+            self._end_wait = end_wait
+            if not self._is_set:
+                return
+        end_wait()
+
+
+def watch(connection: Connection, resource: str, after: int,
+          ending: Optional[Ending] = None) -> Generator[Change, None, None]:
     """Yields the changes of a budget or session after entry `after`, each once and in order, without an end.
 
-    A stream that breaks is opened again after the last change. Raises what the server says for good, and after the
-    time of Retry without a sign of life the last error."""
+    A stream that breaks is opened again after the last change. Raises what the server says for good, the last error
+    after the time of Retry without a sign of life, and Ended after the connection was closed or `ending` was set."""
     if isinstance(after, bool) or not isinstance(after, int) or not 0 <= after < 2**63:
         raise invalid("after", after, "the sequence number of an entry, 0 or more")
-    return _changes(connection, resource, after)
+    return _changes(connection, resource, after, ending or Ending())
 
 
 def _sequence_of(message: Json) -> int:
@@ -76,16 +105,23 @@ def _sequence_of(message: Json) -> int:
     return int(text)
 
 
-def _changes(connection: Connection, resource: str, after: int) -> Iterator[Change]:
+def _changes(connection: Connection, resource: str, after: int,
+             ending: Ending) -> Generator[Change, None, None]:
+    def check_open() -> None:
+        connection.check_open()
+        if ending.is_set:
+            raise Ended("the watch is closed")
+
     retry = connection.retry
     deadline, backoff = None, retry.initial_backoff
     while True:
-        connection.check_open()
+        check_open()
         error = RpcError("UNAVAILABLE", "the stream of changes ended")
         try:
-            with contextlib.closing(connection.transport.watch(resource, after, retry.call_timeout)) as stream:
+            stream = connection.transport.watch(resource, after, retry.call_timeout, ending.ends_by)
+            with contextlib.closing(stream):
                 for message in stream:
-                    connection.check_open()
+                    check_open()
                     connection.reached = True
                     deadline, backoff = None, retry.initial_backoff
                     known, after = after, max(after, _sequence_of(message))

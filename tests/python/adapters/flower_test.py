@@ -56,16 +56,20 @@ else:
     MISSING = "" if BUILD else "EPSLEDGER_BUILD names no build folder with server/epsledgerd"
 
 
+def in_a_server_app(test):
+    """What the process of a ServerApp knows of itself, and no talk."""
+    TaskIdentity.task_id = TaskIdentity.run_id = TaskIdentity.node_id = 1
+    logger = logging.getLogger("flwr")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    test.addCleanup(logger.setLevel, level)
+
+
 @unittest.skipIf(MISSING, MISSING)
 class Rounds(LedgerCase):
     def setUp(self):
         super().setUp()
-        # What the process of a ServerApp knows of itself.
-        TaskIdentity.task_id = TaskIdentity.run_id = TaskIdentity.node_id = 1
-        logger = logging.getLogger("flwr")
-        level = logger.level
-        logger.setLevel(logging.ERROR)
-        self.addCleanup(logger.setLevel, level)
+        in_a_server_app(self)
 
     def run_rounds(self, session, wrap=lambda strategy: strategy, count=10):
         clients = Clients()

@@ -14,6 +14,7 @@ import numpy
 from ..dp_event import from_dp_event, to_dp_event
 from ..events import Composed
 from ..session import Session
+from .bounds import upper_bound
 from .relations import relation_of
 
 
@@ -71,12 +72,7 @@ class RemotePrivacyAccountant(dp_accounting.PrivacyAccountant):
                              kinds=("UPPER_BOUND", "APPROXIMATION"))
 
     def _compute(self, query: Dict[str, Any], unknown: float, kinds: Tuple[str, ...] = ("UPPER_BOUND",)) -> float:
-        """Returns the upper bound of an answer about the history, or `unknown` where there is none."""
-        answer = self._session._connection.call("AccountingService/Compute", {
-            "accountant": "BEST", "neighboringRelation": self.neighboring_relation.name,
-            "events": [counted.to_json() for counted in self._session.history()], "query": query})
-        upper = float(answer.get("upper", math.nan))
-        return upper if answer.get("kind") in kinds and upper >= 0 else unknown
+        return upper_bound(self._session, query, unknown, kinds=kinds)
 
     def _maybe_compose(self, event: Any, count: int, do_compose: bool) -> Optional[Any]:
         try:

@@ -1,0 +1,166 @@
+"""NVFlare: filters of task results that charge before an update leaves the site.
+
+    class SiteFilter(LedgerFilter):                 # NVFlare makes filters from the configuration of a job
+        def __init__(self, budget: str, noise_multiplier: float) -> None:
+            session = epsledger.connect().open(session="job", budget=budget, delta=1e-5)
+            super().__init__(session, Gaussian(noise_multiplier=noise_multiplier))
+
+Tested against the filters, DXOs and filter chains of NVFlare 2.9.
+
+LedgerFilter is for results that already have their noise, for example from Opacus in the site's executor. `event` is
+the caller's claim of what one result releases about one record of the site: its arrays, its metadata and its headers.
+It stands last in task_result_filters, or before a filter that draws noise. NVFlare sends nothing of a result whose
+filter raises an error, but reports TASK_RESULT_FILTER_ERROR to the server.
+
+LedgerSvtPrivacy is NVFlare's SVTPrivacy, charged with what can be proven of it. That is more than it states. Its search
+does not stop after n_upload answers above the threshold: it keeps all of them, up to the number of parameters, and
+draws the uploaded ones from those. The proof of the sparse vector technique [LSL17, Algorithm 1] charges each answer
+above the threshold epsilon_query / n_upload, so one result is
+PureDp(epsilon_threshold + epsilon_query * parameters / n_upload + epsilon_release), for any two updates of the site.
+Metadata that depends on records is left out, scalars are refused because SVTPrivacy sends them without noise, and
+numpy's global generator, from which it draws, is seeded afresh. Its log has numbers of the update: keep that at the
+site.
+
+PercentilePrivacy and StatisticsPrivacyFilter have no guarantee that could be charged: the first draws no noise, the
+second only bounded noise or none.
+"""
+from __future__ import annotations
+
+import math
+from typing import Any, Dict, List, Sequence
+
+import numpy
+import nvflare
+from nvflare.apis.dxo import DXO, DataKind, MetaKey, from_shareable
+from nvflare.apis.filter import ContentBlockedException, Filter
+from nvflare.apis.fl_constant import ReturnCode
+from nvflare.apis.shareable import ReservedHeaderKey
+from nvflare.app_common.filters import svt_privacy
+
+from ..domain import refuse
+from ..event_json import EventLike
+from ..events import PureDp
+from ..session import Session
+
+_UPDATES = (DataKind.WEIGHTS, DataKind.WEIGHT_DIFF)
+# What the server of a job told the site.
+_PUBLIC_META = (MetaKey.CURRENT_ROUND, MetaKey.TOTAL_ROUNDS)
+_OF_A_DXO = {ReservedHeaderKey.HEADERS, "DXO"}
+# The proof is of the code of these releases.
+_READ = ("2.9",)
+
+
+class LedgerFilter(Filter):
+    """Charges `session` one `event` for each result, and then lets it pass.
+
+    kinds  the kinds of DXO that `event` covers. A result with another kind is blocked, for example METRICS.
+
+    1. No result passes without an ACCEPTED charge; errors are those of Session.charge.
+    2. ContentBlockedException, and no charge, for a result of another kind, one that is no DXO, and one with data in
+       a reply that is not OK. A reply that is not OK and has no data passes without a charge."""
+
+    def __init__(self, session: Session, event: EventLike, *, kinds: Sequence[str] = _UPDATES) -> None:
+        super().__init__()
+        self._session = session
+        self._event = event
+        self._kinds = tuple(DataKind(kind) for kind in kinds)
+
+    def process(self, shareable: Any, fl_ctx: Any) -> Any:
+        if not _is_empty_reply(shareable):
+            for dxo in _leaves(_dxo_of(shareable)):
+                _check_kind(dxo, self._kinds)
+            self._session.charge(self._event)
+        return shareable
+
+
+class LedgerSvtPrivacy(svt_privacy.SVTPrivacy):
+    """NVFlare's SVTPrivacy; each result is charged to `session` before anything is drawn.
+
+    steps     the number of local steps, by which SVTPrivacy divides. It must be public: a result whose metadata say
+              another number is blocked. Without such metadata SVTPrivacy takes 1.
+    options   of SVTPrivacy, except data_kinds: both kinds of weights are filtered, and others are blocked.
+
+    ValueError for a release of NVFlare whose SVTPrivacy was not read. Refusals are as of LedgerFilter."""
+
+    def __init__(self, session: Session, *, steps: int = 1, **options: Any) -> None:
+        if ".".join(nvflare.__version__.split(".")[:2]) not in _READ:
+            refuse("nvflare", nvflare.__version__, "a release of %s: the proof is of its SVTPrivacy" % " or ".join(_READ))
+        super().__init__(**options)
+        for field, value, above in (("fraction", self.fraction, 1), ("gamma", self.gamma, math.inf)):
+            if not 0 < value <= above:
+                refuse(field, value, "in (0, %g]" % above)
+        self._session = session
+        self._steps = steps
+
+    def result_event(self, parameters: int) -> PureDp:
+        """Returns what one result of so many parameters is charged as, for `expects`."""
+        uploaded = int(min(math.ceil(float(parameters) * self.fraction), parameters))
+        threshold, query = svt_privacy._compute_epsilon_split(
+            self.epsilon, uploaded, epsilon_threshold=self.epsilon_threshold, epsilon_query=self.epsilon_query)
+        release = svt_privacy._compute_release_epsilon(uploaded, self.noise_var, epsilon_release=self.epsilon_release)
+        return PureDp(epsilon=(threshold + query * (parameters / uploaded) + release) * (1 + 1e-12))
+
+    def process(self, shareable: Any, fl_ctx: Any) -> Any:
+        if _is_empty_reply(shareable):
+            return shareable
+        dxo = _dxo_of(shareable)
+        _check_kind(dxo, _UPDATES)
+        steps = dxo.get_meta_prop(MetaKey.NUM_STEPS_CURRENT_ROUND, 1)
+        if steps != self._steps:
+            raise ContentBlockedException("the result is of %s steps, and the filter of %d" % (steps, self._steps))
+        if set(shareable) - _OF_A_DXO:
+            raise ContentBlockedException("the result has more than a DXO: %s" % sorted(set(shareable) - _OF_A_DXO))
+        arrays = _arrays_of(dxo)
+        meta = {key: dxo.meta[key] for key in _PUBLIC_META if key in dxo.meta}
+        bare = DXO(dxo.data_kind, data=arrays, meta={**meta, MetaKey.NUM_STEPS_CURRENT_ROUND: steps})
+        self._session.charge(self.result_event(sum(array.size for array in arrays.values())))
+        numpy.random.seed()
+        return super().process(bare.update_shareable(shareable), fl_ctx)
+
+
+def _is_empty_reply(shareable: Any) -> bool:
+    """Whether it only says that something went wrong."""
+    if shareable.get_return_code() == ReturnCode.OK:
+        return False
+    try:
+        dxo = from_shareable(shareable)
+    except Exception:
+        return True
+    if dxo.data:
+        raise ContentBlockedException("a reply that is not OK has data")
+    return True
+
+
+def _dxo_of(shareable: Any) -> Any:
+    try:
+        return from_shareable(shareable)
+    except Exception as error:
+        raise ContentBlockedException("the result is no DXO, so nobody knows what it releases") from error
+
+
+def _leaves(dxo: Any) -> List[Any]:
+    if dxo.data_kind != DataKind.COLLECTION:
+        return [dxo]
+    parts = dxo.data.values() if isinstance(dxo.data, dict) else dxo.data
+    return [leaf for part in parts for leaf in _leaves(part)]
+
+
+def _check_kind(dxo: Any, kinds: Sequence[str]) -> None:
+    if dxo.data_kind not in kinds:
+        raise ContentBlockedException("the result has %s, and the charge is for %s" % (
+            DataKind(dxo.data_kind).value, ", ".join(DataKind(kind).value for kind in kinds)))
+
+
+def _arrays_of(dxo: Any) -> Dict[str, Any]:
+    """Returns the arrays, with 0 for what is no number: that compares with no threshold."""
+    arrays = {}
+    for name, value in dxo.data.items():
+        array = numpy.asarray(value)
+        if array.ndim == 0:
+            raise ContentBlockedException("%s is a scalar, which SVTPrivacy sends without noise" % name)
+        if array.dtype.kind != "f":
+            raise ContentBlockedException("%s is of %s, want floating point numbers" % (name, array.dtype))
+        arrays[name] = numpy.where(numpy.isnan(array), array.dtype.type(0), array)
+    if not sum(array.size for array in arrays.values()):
+        raise ContentBlockedException("the result has no parameters")
+    return arrays

@@ -1,4 +1,4 @@
-"""Bounds on the charges of a session that `Session.guarantees` does not have."""
+"""Bounds that `Session.guarantees` does not have."""
 from __future__ import annotations
 
 import math
@@ -9,12 +9,12 @@ from ..session import Session
 from .relations import relation_of
 
 
-def upper_bound(session: Session, query: Dict[str, Any], unknown: float, *, further: Sequence[CountedEvent] = (),
+def upper_bound(session: Session, events: Sequence[CountedEvent], query: Dict[str, Any], unknown: float, *,
                 kinds: Tuple[str, ...] = ("UPPER_BOUND",)) -> float:
-    """Returns the upper bound that answers `query` about the charges of all attempts and `further` events, or `unknown`
-    where there is none. Charges nothing."""
+    """Returns the upper bound that answers `query` about `events` under the session's relation, or `unknown` where there
+    is none. Charges nothing."""
     answer = session._connection.call("AccountingService/Compute", {
         "accountant": "BEST", "neighboringRelation": relation_of(session),
-        "events": [counted.to_json() for counted in (*session.history(), *further)], "query": query})
+        "events": [counted.to_json() for counted in events], "query": query})
     upper = float(answer.get("upper", math.nan))
     return upper if answer.get("kind") in kinds and upper >= 0 else unknown

@@ -72,7 +72,7 @@ class RemotePrivacyAccountant(dp_accounting.PrivacyAccountant):
                              kinds=("UPPER_BOUND", "APPROXIMATION"))
 
     def _compute(self, query: Dict[str, Any], unknown: float, kinds: Tuple[str, ...] = ("UPPER_BOUND",)) -> float:
-        return upper_bound(self._session, query, unknown, kinds=kinds)
+        return upper_bound(self._session, self._session.history(), query, unknown, kinds=kinds)
 
     def _maybe_compose(self, event: Any, count: int, do_compose: bool) -> Optional[Any]:
         try:

@@ -84,16 +84,15 @@ class LedgerPrivacyAccountant(PrivacyAccountant):
         limit = self._config.max_epsilon if max_epsilon is None else max_epsilon
         if limit == sys.float_info.max:
             return False
-        further = [CountedEvent(event=ours, count=count)]
-        return upper_bound(self._session, {"epsilonAtDelta": self._config.target_delta}, math.inf,
-                           further=further) > limit
+        events = [*self._session.history(), CountedEvent(event=ours, count=count)]
+        return upper_bound(self._session, events, {"epsilonAtDelta": self._config.target_delta}, math.inf) > limit
 
     def get_epsilon(self, delta: float) -> float:
         return self._session.spent(delta=delta).epsilon
 
     def get_delta(self, epsilon: float) -> float:
         """Returns delta >= the true delta at epsilon, in [0, inf); 1 if no accountant knows a bound."""
-        return upper_bound(self._session, {"deltaAtEpsilon": epsilon}, 1.0)
+        return upper_bound(self._session, self._session.history(), {"deltaAtEpsilon": epsilon}, 1.0)
 
     def get_privacy_spent(self, delta: Optional[float] = None) -> Any:
         at = self._config.target_delta if delta is None else delta

@@ -80,6 +80,9 @@ class StatementsTest(unittest.TestCase):
             self.assertIn("      delta: 1.0e-05\n", text)
             self.assertIn("dataDomain", blanks)
             self.assertNotIn("not stated", text)
+            # The registry takes no section without fields. No answer here is of the deployment model.
+            self.assertNotIn("deployment_model", text)
+            self.assertNotRegex(text, r"(?m)^( *)\w+:\n(?!\1  )")
             # What it says is at least the truth.
             self.assertGreaterEqual(float(text.split("      epsilon: ")[1].split("\n")[0]),
                                     epsilon if name == "run.json" else 0)

@@ -3,7 +3,10 @@
 // what the schema requires has no default: nothing is made up.
 
 #include <algorithm>
+#include <cstddef>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -22,11 +25,19 @@ struct YamlNumber {
 
 class YamlWriter {
  public:
+  // A section that gets no line is left out: YAML would read its name alone as null.
   void Begin(const char* key) {
+    const size_t start = yaml_.size();
     Line(absl::StrCat(key, ":"));
+    sections_.push_back({.start = start, .body = yaml_.size()});
     ++depth_;
   }
-  void End() { --depth_; }
+  void End() {
+    --depth_;
+    const Section section = sections_.back();
+    sections_.pop_back();
+    if (yaml_.size() == section.body) yaml_.resize(section.start);
+  }
   // Writes nothing for an empty text.
   void Text(const char* key, const std::string& text) {
     if (!text.empty()) Line(absl::StrCat(key, ": ", Quoted(text)));
@@ -47,7 +58,14 @@ class YamlWriter {
     absl::StrAppend(&yaml_, std::string(static_cast<size_t>(2 * depth_), ' '), line, "\n");
   }
 
+  // Where in yaml_ the name of a section begins, and where it ends.
+  struct Section {
+    size_t start;
+    size_t body;
+  };
+
   int depth_ = 0;
+  std::vector<Section> sections_;
   std::string yaml_;
 };
 

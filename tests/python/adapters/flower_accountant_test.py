@@ -14,18 +14,17 @@ from ledger_case import LedgerCase
 
 try:
     import numpy
-    from flower_test import MISSING as NO_FLOWER
-    from flower_test import Clients, in_a_server_app
     from flwr.app import ArrayRecord, ConfigRecord
     from flwr.serverapp.exception import PrivacyBudgetExhausted
     from flwr.serverapp.strategy import DifferentialPrivacyServerSideFixedClipping, FedAvg
     from flwr.supercore.privacy_accounting import GaussianPrivacyEvent
 
     from epsledger.adapters.flower_accountant import LedgerPrivacyAccountant
+    from flower_test import Clients, in_a_server_app
 except ImportError as missing:
     MISSING = str(missing)
 else:
-    MISSING = NO_FLOWER or ("" if BUILD else "EPSLEDGER_BUILD names no build folder with server/epsledgerd")
+    MISSING = "" if BUILD else "EPSLEDGER_BUILD names no build folder with server/epsledgerd"
 
 # Under ADD_OR_REMOVE_ONE a round with noise multiplier 4 costs rho 1 / (2 * 2^2) = 0.125.
 CAP = epsledger.Cap.zcdp(rho=0.3)

@@ -16,9 +16,11 @@ RUN = os.path.join(os.path.dirname(HERE), "run.py")
 SKIPPED = 77
 SECONDS_FOR_A_FILE = 600
 # The distributions whose versions say what a test ran against.
-LIBRARIES = {"dp_accounting_test.py": ["dp-accounting"], "flower_test.py": ["flwr"],
+LIBRARIES = {"dp_accounting_test.py": ["dp-accounting"], "dpsynth_test.py": ["dpsynth", "mbi"],
+             "flower_accountant_test.py": ["flwr"], "flower_test.py": ["flwr"],
              "jax_privacy_test.py": ["jax-privacy", "jax"], "keras_test.py": ["keras", "jax", "jax-privacy"],
-             "lightning_test.py": ["lightning", "torch"], "opacus_engine_test.py": ["opacus", "torch"],
+             "lightning_test.py": ["lightning", "torch"], "nvflare_test.py": ["nvflare"],
+             "opacus_engine_test.py": ["opacus", "torch"],
              "opacus_test.py": ["opacus", "torch"], "opendp_test.py": ["opendp", "polars"],
              "pipeline_dp_test.py": ["pipeline-dp"],
              "split_test.py": ["lightning", "opacus", "torch", "transformers"], "steps_test.py": [],

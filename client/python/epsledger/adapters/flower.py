@@ -6,7 +6,9 @@
 Tested against the strategies and messages of Flower 1.41, on a grid in the test's own process.
 
 `event` is what one round releases about one user, for example Gaussian(noise_multiplier=...). The wrapped strategy
-(or the clients' mods) clips and adds the noise; FedAvg alone adds none. Evaluation results are not covered.
+(or the clients' mods) clips and adds the noise; FedAvg alone adds none. Evaluation results are not covered. Where the
+same number of clients takes part in every round, one that joins takes the place of another: under ADD_OR_REMOVE_ONE the
+sum then changes by up to twice the clipping norm, so divide the noise multiplier by 2.
 
 A round is charged before any client is asked to train. When a cap has no room for it, no more clients are asked:
 start() returns the arrays of the last completed round, and `exhausted` holds the refusal. start() raises other errors.

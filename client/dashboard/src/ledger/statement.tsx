@@ -77,7 +77,8 @@ export function StatementCard({ name }: { name: string }) {
         <>
           <p role="status" class="small muted">
             Made at delta {madeAt}, at entry {count(statement.head?.sequence)} of the ledger. The
-            JSON file has the signature: <code>epsctl statement verify</code> checks it.
+            JSON file has the signature: <code>epsctl statement verify</code> checks it, and{' '}
+            <code>epsctl statement sign-off</code> records in the ledger who answers for it.
           </p>
           {caught !== '' && (
             <p class="small">

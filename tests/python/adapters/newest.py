@@ -65,8 +65,14 @@ def install(name, folder):
         except subprocess.TimeoutExpired:
             return None, "not installed in %d s" % SECONDS_TO_INSTALL
         if done.returncode:
-            return None, ((done.stderr or done.stdout).strip().splitlines() or ["pip failed"])[-1]
+            return None, error_in(done)
     return python, None
+
+
+def error_in(done):
+    """The line of a failed command that says most."""
+    lines = (done.stderr or done.stdout).strip().splitlines() or ["it says nothing"]
+    return next((line.strip() for line in lines if "error:" in line.lower()), lines[-1])
 
 
 def interpreter(name):
@@ -110,46 +116,45 @@ def source_of(python, peer, version, folder):
                           capture_output=True, stdin=subprocess.DEVNULL, timeout=SECONDS_TO_INSTALL)
     archives = glob.glob(os.path.join(folder, "*.tar.gz"))
     if done.returncode or len(archives) != 1:
-        raise RuntimeError(((done.stderr or done.stdout).strip().splitlines() or ["no source"])[-1])
-    shutil.unpack_archive(archives[0], folder, filter="data")
+        raise RuntimeError(error_in(done))
+    shutil.unpack_archive(archives[0], folder)
     (unpacked,) = [entry.path for entry in os.scandir(folder) if entry.is_dir()]
     return unpacked
 
 
-def own_tests(build, python, peer, folder):
-    """(green, what to say) of one peer."""
-    version = subprocess.run([python, "-c", lane.VERSIONS, peer], text=True, capture_output=True, timeout=60,
-                             check=True).stdout.split()[-1]
+def own_tests(build, python, peer, version, folder):
+    """(green, how many passed, what is not counted) of one peer."""
     try:
         inside = FOLDERS_IN_SOURCE.get(peer)
         tests = [os.path.join(source_of(python, peer, version, folder), inside)] if inside else []
         done = subprocess.run([python, "-B", os.path.join(HERE, "own_tests.py"), peer, *tests], text=True,
                               capture_output=True, stdin=subprocess.DEVNULL, timeout=SECONDS_FOR_OWN_TESTS,
                               env={**os.environ, "EPSLEDGER_BUILD": build, "PYTHONWARNINGS": "ignore"})
-    except subprocess.TimeoutExpired:
-        return False, "not done in %d s" % SECONDS_FOR_OWN_TESTS
-    except RuntimeError as error:
-        return False, "no source: %s" % error
-    try:
         told = json.loads(done.stdout.strip().splitlines()[-1])
+    except subprocess.TimeoutExpired:
+        return False, "not done in %d s" % SECONDS_FOR_OWN_TESTS, ""
+    except RuntimeError as error:
+        return False, "no source: %s" % error, ""
     except (IndexError, ValueError):
-        told = {"passed": 0, "wrong": 0, "excluded": {"tests could not be run": 0}}
+        return False, "not run: %s" % error_in(done), ""
     if done.returncode:
         print(done.stderr, file=sys.stderr, flush=True)
-    return done.returncode == 0, "%d of %d%s" % (
-        told["passed"], told["passed"] + told["wrong"],
-        "".join("; %d %s" % (count, reason) for reason, count in told["excluded"].items()))
+    return done.returncode == 0, "%d of %d" % (told["passed"], told["passed"] + told["wrong"]), "; ".join(
+        "%d %s" % (count, reason) for reason, count in told["excluded"].items())
 
 
 def own_rows(build, tools, environments):
-    """(peer, green, what to say) of each peer whose own tests are run."""
+    """(peer, green, how many passed, what is not counted) of each peer whose own tests are run."""
     for peer, environment in OWN_TESTS.items():
         python, why = environments[environment]
         if python is None:
-            yield peer, False, "not installed: " + why
+            yield peer, False, "not installed: " + why, ""
             continue
         print("own tests of " + peer, file=sys.stderr, flush=True)
-        yield (peer, *own_tests(build, python, peer, os.path.join(tools, "source-of-" + peer)))
+        version = subprocess.run([python, "-c", lane.VERSIONS, peer], text=True, capture_output=True, timeout=60,
+                                 check=True).stdout.split()[-1]
+        yield ("%s %s" % (peer, version),
+               *own_tests(build, python, peer, version, os.path.join(tools, "source-of-" + peer)))
 
 
 def table(adapters, own):
@@ -157,8 +162,9 @@ def table(adapters, own):
              "| adapter | newest releases | tests |", "|---|---|---|"]
     for file, green, told in sorted(adapters):
         lines.append("| `%s` | %s | %s |" % (file[:-len("_test.py")], told, "green" if green else "**red**"))
-    lines += ["", "| own tests of | passed with our accountant in place of theirs; not counted | |", "|---|---|---|"]
-    lines += ["| %s | %s | %s |" % (peer, told, "green" if green else "**red**") for peer, green, told in own]
+    lines += ["", "| own tests of | with our accountant | passed | not counted |", "|---|---|---|---|"]
+    lines += ["| %s | %s | %s | %s |" % (peer, "green" if green else "**red**", passed, rest)
+              for peer, green, passed, rest in own]
     return "\n".join(lines)
 
 
@@ -176,7 +182,7 @@ def main():
     if arguments.write:
         markdown_section.replace(arguments.write, "peers", table(adapters, own))
     print(table(adapters, own))
-    return 0 if all(green for _, green, _ in adapters + own) else 1
+    return 0 if all(row[1] for row in adapters + own) else 1
 
 
 if __name__ == "__main__":

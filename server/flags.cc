@@ -28,10 +28,15 @@ CLI::Option* AddPostgres(CLI::App& app, StorePlace& place, Variables variables) 
       app.add_flag("--postgres-without-standby", place.postgres_without_standby,
                    "Take a PostgreSQL without a synchronous standby: losing its machine then loses "
                    "charges that were acknowledged");
+  CLI::Option* untested_engine =
+      app.add_flag("--postgres-untested-engine", place.postgres_untested_engine,
+                   "Take CockroachDB or YugabyteDB, on which the store was never run "
+                   "(server/storage/README.md)");
   if (variables == Variables::kRead) {
     postgres->envname("EPSLEDGERD_POSTGRES");
     password_file->envname("EPSLEDGERD_POSTGRES_PASSWORD_FILE");
     without_standby->envname("EPSLEDGERD_POSTGRES_WITHOUT_STANDBY");
+    untested_engine->envname("EPSLEDGERD_POSTGRES_UNTESTED_ENGINE");
   }
   return postgres;
 }
@@ -357,6 +362,14 @@ void AddLedger(CLI::App& app, LedgerCommand& flags) {
              Variables::kIgnored)
       ->required();
   AddPostgres(*migrate, flags.place, Variables::kIgnored)->required();
+
+  CLI::App* prepare = add("prepare",
+                          "Makes the tables of a PostgreSQL as the role of --postgres, for servers "
+                          "that log in as another role and can only append; also updates them",
+                          Verb::kPrepare);
+  prepare->add_option("--writer", flags.writer, "The role of the servers, which exists")
+      ->required();
+  AddPostgres(*prepare, flags.place, Variables::kIgnored)->required();
 }
 
 // Decides where the dashboard is. Whoever says --listen says who may reach the server: a default

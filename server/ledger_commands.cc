@@ -26,6 +26,7 @@
 #include "server/storage/ledger_import.h"
 #include "server/storage/ledger_migration.h"
 #include "server/storage/postgres/inspection.h"
+#include "server/storage/postgres/writer_rights.h"
 #include "server/storage/sqlite/backup.h"
 #include "server/storage/sqlite/inspection.h"
 #include "server/storage/sqlite/sqlite_store.h"
@@ -87,12 +88,6 @@ absl::StatusOr<std::ifstream> OpenExport(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return absl::NotFoundError(path + ": cannot be read");
   return file;
-}
-
-storage::PostgresStore::Options PostgresOf(const StorePlace& place) {
-  return {.conninfo = place.postgres,
-          .password_file = place.postgres_password_file,
-          .without_standby = place.postgres_without_standby};
 }
 
 // Compares published heads with the entries of ledgers as these are read.
@@ -315,6 +310,13 @@ absl::Status Migrate(const LedgerCommand& command) {
   return absl::OkStatus();
 }
 
+absl::Status Prepare(const LedgerCommand& command) {
+  RETURN_IF_ERROR(storage::PreparePostgres(PostgresOf(command.place), command.writer));
+  std::printf("The tables are there; \"%s\" may append to them. Start servers as that role\n",
+              Printable(command.writer).c_str());
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status RunLedgerCommand(const LedgerCommand& command) {
@@ -329,6 +331,8 @@ absl::Status RunLedgerCommand(const LedgerCommand& command) {
       return AcceptLoss(command);
     case LedgerCommand::Verb::kMigrate:
       return Migrate(command);
+    case LedgerCommand::Verb::kPrepare:
+      return Prepare(command);
     case LedgerCommand::Verb::kNone:
       break;
   }

@@ -12,7 +12,7 @@ namespace epsledger {
 // `epsledgerd ledger VERB`: an operator's commands for ledgers that no server holds. They read and
 // replay entries, which this program can do; epsctl knows the protocol only.
 struct LedgerCommand {
-  enum class Verb { kNone, kVerify, kImport, kExport, kAcceptLoss, kMigrate };
+  enum class Verb { kNone, kVerify, kImport, kExport, kAcceptLoss, kMigrate, kPrepare };
   Verb verb = Verb::kNone;
   std::string file;     // an export file
   bool prices = false;  // with kVerify: proves prices in units again
@@ -23,6 +23,7 @@ struct LedgerCommand {
   std::string budget;  // with kExport: the root, "adult" or "budgets/adult"
   std::string reason;  // with kAcceptLoss
   std::string to;      // with kMigrate: "postgres" or "sqlite"
+  std::string writer;  // with kPrepare: the role of the servers
 };
 
 // Runs the command and prints its findings, one line for each ledger. DATA_LOSS if something does

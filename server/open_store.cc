@@ -5,10 +5,16 @@
 
 #include "accounting/event/status_macros.h"
 #include "server/storage/data_directory.h"
-#include "server/storage/postgres/postgres_store.h"
 #include "server/storage/sqlite/sqlite_store.h"
 
 namespace epsledger {
+
+storage::PostgresStore::Options PostgresOf(const StorePlace& place) {
+  return {.conninfo = place.postgres,
+          .password_file = place.postgres_password_file,
+          .without_standby = place.postgres_without_standby,
+          .untested_engine = place.postgres_untested_engine};
+}
 
 absl::StatusOr<std::unique_ptr<storage::LedgerStore>> OpenStore(const StorePlace& place) {
   if (place.data_dir.empty() && place.postgres.empty()) {
@@ -16,9 +22,7 @@ absl::StatusOr<std::unique_ptr<storage::LedgerStore>> OpenStore(const StorePlace
         "--data-dir or --postgres is missing: a ledger that is not kept protects nobody");
   }
   if (!place.postgres.empty()) {
-    return storage::PostgresStore::Open({.conninfo = place.postgres,
-                                         .password_file = place.postgres_password_file,
-                                         .without_standby = place.postgres_without_standby});
+    return storage::PostgresStore::Open(PostgresOf(place));
   }
   RETURN_IF_ERROR(storage::MakeDataDirectory(place.data_dir));
   const std::string database = storage::DatabaseIn(place.data_dir);

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "server/storage/ledger_store.h"
+#include "server/storage/postgres/postgres_store.h"
 
 namespace epsledger {
 
@@ -17,7 +18,11 @@ struct StorePlace {
   std::string postgres;
   std::string postgres_password_file;
   bool postgres_without_standby = false;
+  bool postgres_untested_engine = false;
 };
+
+// REQUIRES: place.postgres is not empty.
+storage::PostgresStore::Options PostgresOf(const StorePlace& place);
 
 // Opens the store. Creates a missing data directory. INVALID_ARGUMENT unless exactly one place is
 // given.

@@ -287,11 +287,11 @@ absl::StatusOr<std::vector<PostgresRows>> PostgresConnection::Run(
 absl::Status PostgresConnection::Execute(const std::string& sql) { return ReadText(sql).status(); }
 
 absl::StatusOr<std::string> PostgresConnection::ReadText(const std::string& sql) {
-  ASSIGN_OR_RETURN(const PostgresRows rows, Fetch(sql));
+  ASSIGN_OR_RETURN(const PostgresRows rows, RunText(sql));
   return rows.count() == 0 ? std::string() : std::string(rows.Bytes(0, 0));
 }
 
-absl::StatusOr<PostgresRows> PostgresConnection::Fetch(const std::string& sql) {
+absl::StatusOr<PostgresRows> PostgresConnection::RunText(const std::string& sql) {
   PGconn* const connection = connection_.get();
   if (PQsendQuery(connection, sql.c_str()) != 1) return Error();
   const Clock::time_point deadline = Deadline();

@@ -93,9 +93,6 @@ class PostgresConnection {
   // As Execute; returns the first value of the last statement as text, empty if it gives none.
   absl::StatusOr<std::string> ReadText(const std::string& sql);
 
-  // Returns the rows of a FETCH from a binary cursor.
-  absl::StatusOr<PostgresRows> Fetch(const std::string& sql);
-
   // True if the session has ended.
   bool lost() const { return PQstatus(connection_.get()) != CONNECTION_OK; }
   // True if nobody on the network can read the traffic: TLS, or the encryption of GSSAPI. The
@@ -121,6 +118,8 @@ class PostgresConnection {
   bool AwaitResult(Clock::time_point deadline) const;
   static void KeepWarning(void* self, const PGresult* notice);
   bool Send(const PostgresCall& call, bool prepare);
+  // Returns the rows of the last statement, as text.
+  absl::StatusOr<PostgresRows> RunText(const std::string& sql);
   absl::Status Error() const;
   // Closes a session that cannot continue and returns its error.
   absl::Status Broken();

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "accounting/event/status_macros.h"
@@ -15,25 +16,25 @@ namespace {
 // Not part of a schema version, because older servers need not know this table. `place` identifies
 // the database and the cluster at that time.
 constexpr char kTable[] = R"sql(
-CREATE TABLE incarnations (
+CREATE TABLE{if missing} incarnations (
   number      BIGINT PRIMARY KEY,
   incarnation BYTEA NOT NULL UNIQUE CHECK (length(incarnation) = 16),
   begin_time  BIGINT NOT NULL,  -- seconds since 1970
   reason      TEXT NOT NULL,
   place       TEXT NOT NULL
 );
-REVOKE UPDATE, DELETE, TRUNCATE ON incarnations FROM CURRENT_USER;
 )sql";
+constexpr char kGiveUpRightsToIncarnations[] =
+    "REVOKE UPDATE, DELETE, TRUNCATE ON incarnations FROM CURRENT_USER";
+// Servers that begin the first incarnation together repeat it one after the other.
+constexpr int kLockAttempts = 8;
 
 constexpr PostgresStatement kReadIncarnations = {
     "SELECT incarnation, begin_time, reason FROM incarnations ORDER BY number"};
 
 // Returns the empty string if the database does not show it, for example another product.
-std::string PlaceOf(PostgresConnection& connection) {
-  const absl::StatusOr<std::string> place = connection.ReadText(
-      "SELECT system_identifier || '/' || (SELECT oid FROM pg_database WHERE datname = "
-      "current_database()) FROM pg_control_system()");
-  return place.value_or("");
+std::string PlaceOf(PostgresConnection& connection, const PostgresEngine& engine) {
+  return connection.ReadText(engine.place).value_or("");
 }
 
 std::string RandomHex() {
@@ -50,12 +51,18 @@ absl::StatusOr<bool> HasTable(PostgresConnection& connection) {
   return count != "0";
 }
 
-// REQUIRES: a transaction that holds the row of the table `epsledger`.
-absl::Status BeginIfAnother(PostgresConnection& connection, const std::string& place) {
+absl::Status MakeTableIfMissing(PostgresConnection& connection, const PostgresEngine& engine) {
   ASSIGN_OR_RETURN(const bool there, HasTable(connection));
-  if (!there) {
-    RETURN_IF_ERROR(connection.Execute(kTable));
-  }
+  if (there) return absl::OkStatus();
+  RETURN_IF_ERROR(connection.Execute(SpellSchema(engine, kTable)));
+  return engine.owner_keeps_rights ? absl::OkStatus()
+                                   : connection.Execute(kGiveUpRightsToIncarnations);
+}
+
+// REQUIRES: a transaction that holds the row of the table `epsledger`.
+absl::Status BeginIfAnother(PostgresConnection& connection, const PostgresEngine& engine,
+                            const std::string& place) {
+  RETURN_IF_ERROR(MakeTableIfMissing(connection, engine));
   ASSIGN_OR_RETURN(const std::string last,
                    connection.ReadText("SELECT coalesce((SELECT place FROM incarnations ORDER BY "
                                        "number DESC LIMIT 1), 'none')"));
@@ -74,19 +81,31 @@ absl::Status BeginIfAnother(PostgresConnection& connection, const std::string& p
       place));
 }
 
+// Runs it in a transaction that holds the row of the table `epsledger`.
+absl::Status UnderLock(PostgresConnection& connection, absl::FunctionRef<absl::Status()> change) {
+  absl::Status status;
+  for (int attempt = 0; attempt < kLockAttempts; ++attempt) {
+    status = connection.Execute("BEGIN; SELECT schema_version FROM epsledger FOR UPDATE");
+    if (status.ok()) status = change();
+    if (status.ok()) status = connection.Execute("COMMIT");
+    if (status.ok()) break;
+    connection.Execute("ROLLBACK").IgnoreError();
+    if (!absl::IsAborted(status)) break;
+  }
+  return status;
+}
+
 }  // namespace
 
-absl::StatusOr<std::vector<core::Incarnation>> KeepIncarnations(PostgresConnection& connection) {
-  const std::string place = PlaceOf(connection);
-  absl::Status status =
-      connection.Execute("BEGIN; SELECT schema_version FROM epsledger FOR UPDATE");
-  if (status.ok()) status = BeginIfAnother(connection, place);
-  if (status.ok()) status = connection.Execute("COMMIT");
-  if (!status.ok()) {
-    connection.Execute("ROLLBACK").IgnoreError();
-    return status;
-  }
+absl::StatusOr<std::vector<core::Incarnation>> KeepIncarnations(PostgresConnection& connection,
+                                                                const PostgresEngine& engine) {
+  const std::string place = PlaceOf(connection, engine);
+  RETURN_IF_ERROR(UnderLock(connection, [&] { return BeginIfAnother(connection, engine, place); }));
   return ReadIncarnations(connection);
+}
+
+absl::Status MakeTableOfIncarnations(PostgresConnection& connection, const PostgresEngine& engine) {
+  return UnderLock(connection, [&] { return MakeTableIfMissing(connection, engine); });
 }
 
 absl::StatusOr<std::vector<core::Incarnation>> ReadIncarnations(PostgresConnection& connection) {

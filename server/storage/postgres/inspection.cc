@@ -15,11 +15,15 @@
 namespace epsledger::storage {
 namespace {
 
-constexpr int kInspectedPage = 5'000;
+constexpr int kInspectedPage = 5'000;  // as in the statements below
 
 constexpr PostgresStatement kLedgers = {
     "SELECT ledger_id, root_budget, sequence, hash FROM ledgers WHERE sequence > 0"
     " ORDER BY ledger_id"};
+// The pages of the cursors below.
+constexpr PostgresStatement kFetchEntries = {"FETCH 5000 FROM entry_rows"};
+constexpr PostgresStatement kFetchCharges = {"FETCH 5000 FROM charge_rows"};
+constexpr PostgresStatement kFetchBudgets = {"FETCH 5000 FROM budget_rows"};
 // Rows that belong to no ledger, or to one without entries, and tables that contradict each other.
 constexpr PostgresStatement kStrays = {
     "SELECT 'a row of entries belongs to no ledger' FROM entries WHERE ledger_id NOT IN"
@@ -32,18 +36,19 @@ constexpr PostgresStatement kStrays = {
     "  (SELECT ledger_id FROM ledgers WHERE sequence > 0)"
     " UNION ALL (SELECT 'a block holds no charge of its session' FROM"
     "  (SELECT ledger_id, session_number, block FROM charge_blocks"
-    "   EXCEPT SELECT ledger_id, session_number, sequence / 64 FROM charges) a LIMIT 1)"
+    "   EXCEPT SELECT ledger_id, session_number, sequence >> 6 FROM charges) a LIMIT 1)"
     " UNION ALL (SELECT 'a charge is in no block' FROM"
-    "  (SELECT ledger_id, session_number, sequence / 64 FROM charges"
+    "  (SELECT ledger_id, session_number, sequence >> 6 FROM charges"
     "   EXCEPT SELECT ledger_id, session_number, block FROM charge_blocks) b LIMIT 1)"
     " LIMIT 1"};
 
 // The rows of one query, page by page.
 class Cursor : public RowCursor {
  public:
-  Cursor(PostgresConnection& connection, const std::string& name, const std::string& sql)
-      : connection_(connection), name_(name) {
-    status_ = connection.Execute(absl::StrCat("DECLARE ", name, " BINARY CURSOR FOR ", sql));
+  Cursor(PostgresConnection& connection, const std::string& name, const PostgresStatement& fetch,
+         const std::string& sql)
+      : connection_(connection), name_(name), fetch_(fetch) {
+    status_ = connection.Execute(absl::StrCat("DECLARE ", name, " CURSOR FOR ", sql));
   }
   ~Cursor() override { connection_.Execute("CLOSE " + name_).IgnoreError(); }
   Cursor(const Cursor&) = delete;
@@ -53,13 +58,12 @@ class Cursor : public RowCursor {
     if (!status_.ok()) return false;
     ++row_;
     if (!page_.has_value() || (row_ == page_->count() && row_ == kInspectedPage)) {
-      absl::StatusOr<PostgresRows> page =
-          connection_.Fetch(absl::StrCat("FETCH ", kInspectedPage, " FROM ", name_));
+      absl::StatusOr<std::vector<PostgresRows>> page = connection_.Run({{&fetch_}});
       if (!page.ok()) {
         status_ = page.status();
         return false;
       }
-      page_.emplace(*std::move(page));
+      page_.emplace(std::move(page->front()));
       row_ = 0;
     }
     return row_ < page_->count();
@@ -71,6 +75,7 @@ class Cursor : public RowCursor {
  private:
   PostgresConnection& connection_;
   const std::string name_;
+  const PostgresStatement& fetch_;
   std::optional<PostgresRows> page_;
   int row_ = -1;
   absl::Status status_;
@@ -79,14 +84,14 @@ class Cursor : public RowCursor {
 class LedgerRows {
  public:
   LedgerRows(PostgresConnection& connection, int64_t ledger_id)
-      : entries_(connection, "entry_rows",
+      : entries_(connection, "entry_rows", kFetchEntries,
                  absl::StrCat("SELECT sequence, hash, content FROM entries WHERE ledger_id = ",
                               ledger_id, " ORDER BY sequence")),
-        charges_(connection, "charge_rows",
+        charges_(connection, "charge_rows", kFetchCharges,
                  absl::StrCat("SELECT sequence, session_number, attempt, charge_id FROM charges"
                               " WHERE ledger_id = ",
                               ledger_id, " ORDER BY sequence")),
-        budgets_(connection, "budget_rows",
+        budgets_(connection, "budget_rows", kFetchBudgets,
                  absl::StrCat("SELECT budget_id FROM budgets WHERE ledger_id = ", ledger_id,
                               " ORDER BY budget_id")) {}
 

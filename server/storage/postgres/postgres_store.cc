@@ -14,11 +14,11 @@
 #include "server/core/tenant.h"
 #include "server/storage/charge_block.h"
 #include "server/storage/failpoint.h"
-#include "server/storage/postgres/durability.h"
 #include "server/storage/postgres/incarnations.h"
 #include "server/storage/postgres/key_rows.h"
 #include "server/storage/postgres/precautions.h"
 #include "server/storage/postgres/statements.h"
+#include "server/storage/postgres/writer_rights.h"
 #include "spdlog/spdlog.h"
 
 namespace epsledger::storage {
@@ -71,24 +71,39 @@ absl::Status PostgresStore::Connect() {
   connection_ = nullptr;
   ASSIGN_OR_RETURN(std::unique_ptr<PostgresConnection> connection,
                    OpenSession(options_, options_.patience));
-  absl::Status status = connection->Execute(kSessionSettings);
-  if (status.ok()) status = CheckPostgresDurability(*connection, options_.without_standby);
-  if (status.ok()) status = MigratePostgresSchema(*connection);
+  ASSIGN_OR_RETURN(const PostgresEngine* const engine,
+                   FindPostgresEngine(*connection, options_.untested_engine));
+  absl::Status status = PrepareSession(*connection, *engine);
   if (!status.ok()) return status;
   ASSIGN_OR_RETURN(const std::string phase, connection->ReadText(kPhase.sql));
   status = CheckPhase(phase);
   if (!status.ok()) return status;
   if (!std::exchange(warned_, true)) {
     for (const std::string& missing : MissingPrecautions(*connection)) spdlog::warn("{}", missing);
+    if (!engine->is_tested) {
+      spdlog::warn("--postgres: this store was never run on {}; {}", engine->name, engine->caution);
+    }
   }
   if (incarnations_.empty() && !options_.for_migration) {
-    ASSIGN_OR_RETURN(auto incarnations, KeepIncarnations(*connection));
+    ASSIGN_OR_RETURN(auto incarnations, KeepIncarnations(*connection, *engine));
     incarnations_ = std::move(incarnations);
   }
   if (!options_.for_migration) status = connection->Execute(kServingSettings);
   if (!status.ok()) return status;
   connection_ = std::move(connection);
+  engine_ = engine;
   return absl::OkStatus();
+}
+
+absl::Status PostgresStore::PrepareSession(PostgresConnection& connection,
+                                           const PostgresEngine& engine) {
+  RETURN_IF_ERROR(connection.Execute(engine.session_settings));
+  // The owner has made the tables, and what keeps them is said of each.
+  if (engine.owner_keeps_rights) {
+    RETURN_IF_ERROR(CheckWriterRights(connection));
+  }
+  RETURN_IF_ERROR(engine.check_durability(connection, options_.without_standby));
+  return engine.owner_keeps_rights ? absl::OkStatus() : MigratePostgresSchema(connection, engine);
 }
 
 absl::Status PostgresStore::ConnectIfLost() {
@@ -111,21 +126,23 @@ absl::Status PostgresStore::CheckPhaseAndVersion(const PostgresRows& answer) con
 }
 
 PostgresCall PostgresStore::StillDurable() const {
-  return {&kStillDurable, PostgresValues().Int(options_.without_standby ? 1 : 0)};
+  return {&engine_->still_durable, PostgresValues().Int(options_.without_standby ? 1 : 0)};
 }
 
 absl::Status PostgresStore::CheckStillDurable(const PostgresRows& answer) {
   if (answer.Bytes(0, 0) == "yes") return absl::OkStatus();
   connection_ = nullptr;
   return absl::UnavailableError(
-      "ledger database: fsync, full_page_writes or synchronous_standby_names is not any more what "
-      "it was: what is acknowledged might be lost");
+      absl::StrCat("ledger database: ", engine_->still_durable_settings,
+                   " is not any more what it was: what is acknowledged might be lost"));
 }
 
 absl::Status PostgresStore::AwaitStandby() {
-  if (!seen_more_ || options_.without_standby) return absl::OkStatus();
+  if (!seen_more_ || options_.without_standby || engine_->await_standby == nullptr) {
+    return absl::OkStatus();
+  }
   connection_->TakeWarning();
-  if (const auto awaited = connection_->Run({{&kAwaitStandby}}); !awaited.ok()) {
+  if (const auto awaited = connection_->Run({{engine_->await_standby}}); !awaited.ok()) {
     return awaited.status();
   }
   if (const std::string warning = connection_->TakeWarning(); !warning.empty()) {
@@ -291,7 +308,7 @@ absl::StatusOr<std::vector<std::string>> PostgresStore::Hold(
   // after the locks.
   std::vector<PostgresCall> calls;
   if (!open_) calls.push_back({&kBegin});
-  calls.insert(calls.end(), {lock, {&kPhase}, TailsOf(root_ids)});
+  calls.insert(calls.end(), {lock, {&engine_->held_phase}, TailsOf(root_ids)});
   open_ = true;  // also if the lock fails
   ASSIGN_OR_RETURN(const auto results, connection_->Run(calls));
   Failpoint("begin.after");
@@ -384,17 +401,31 @@ absl::Status PostgresStore::Commit() {
     // released without a warning.
     calls.push_back(StillDurable());
     connection_->TakeWarning();
-    // After a failed statement the rest is skipped, including COMMIT.
-    ASSIGN_OR_RETURN(const auto committed, connection_->Run(calls));
+    ASSIGN_OR_RETURN(const PostgresRows still_durable, RunCommit(std::move(calls)));
     if (const std::string warning = connection_->TakeWarning(); !warning.empty()) {
       return absl::UnavailableError("ledger database: the commit may be lost: " + warning);
     }
-    RETURN_IF_ERROR(CheckStillDurable(committed.back()));
+    RETURN_IF_ERROR(CheckStillDurable(still_durable));
     seen_more_ = false;  // the rows that it locked are in the log after what it saw
   }
   Failpoint("commit.after");
   EndTransaction();
   return absl::OkStatus();
+}
+
+absl::StatusOr<PostgresRows> PostgresStore::RunCommit(std::vector<PostgresCall> calls) {
+  if (!engine_->is_aborted_commit_definite && calls.size() > 2) {
+    const std::vector<PostgresCall> writes(calls.begin(), calls.end() - 2);
+    RETURN_IF_ERROR(connection_->Run(writes).status());
+    calls.erase(calls.begin(), calls.end() - 2);
+  }
+  // After a failed statement the rest is skipped, including COMMIT.
+  absl::StatusOr<std::vector<PostgresRows>> results = connection_->Run(calls);
+  if (results.ok()) return std::move(results->back());
+  if (engine_->is_aborted_commit_definite || !absl::IsAborted(results.status())) {
+    return results.status();
+  }
+  return absl::UnavailableError(results.status().message());
 }
 
 absl::StatusOr<std::vector<std::string>> PostgresStore::Rollback() {

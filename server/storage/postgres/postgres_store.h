@@ -17,14 +17,15 @@
 #include "absl/time/time.h"
 #include "server/storage/ledger_store.h"
 #include "server/storage/postgres/connection.h"
+#include "server/storage/postgres/engine/engine.h"
 #include "server/storage/postgres/pending_rows.h"
 #include "server/storage/postgres/schema.h"
 
 namespace epsledger::storage {
 
-// The ledgers of many servers, in one PostgreSQL 15 or later. A transaction locks the rows of the
-// ledgers that it appends to, in the order of their numbers, at READ COMMITTED; entries are sent
-// together with the commit.
+// The ledgers of many servers, in one PostgreSQL 15 or later, or another engine that is found at
+// the connection (engine/engine.h). A transaction locks the rows of the ledgers that it appends to,
+// in the order of their numbers; entries are sent together with the commit.
 //
 // ABORTED from Append or Commit is definite: nothing of the transaction is durable.
 class PostgresStore : public LedgerStore, public SharedLedgers {
@@ -38,6 +39,8 @@ class PostgresStore : public LedgerStore, public SharedLedgers {
     // Accepts a database without a synchronous standby: the loss of its one machine, or a failover,
     // loses acknowledged entries.
     bool without_standby = false;
+    // Accepts an engine that the store was never run on.
+    bool untested_engine = false;
     // Accepts a database in any phase. If false, the phase must be kOpen.
     bool for_migration = false;
     // A connection that has not answered for this long is given up; outcomes in flight are unknown.
@@ -108,10 +111,15 @@ class PostgresStore : public LedgerStore, public SharedLedgers {
   // `answer`: the rows of kPhase.
   absl::Status CheckPhaseAndVersion(const PostgresRows& answer) const;
   absl::Status WritePhase(absl::FunctionRef<absl::Status(PostgresConnection&)> write);
-  // The call of kStillDurable, and the check of its answer. If the answer is no, the session is
-  // given up; the next one reports the setting.
+  // The call of PostgresEngine::still_durable, and the check of its answer. If the answer is no,
+  // the session is given up; the next one reports the setting.
   PostgresCall StillDurable() const;
   absl::Status CheckStillDurable(const PostgresRows& answer);
+  // Makes the tables, or checks that their owner has, and that the database keeps them.
+  absl::Status PrepareSession(PostgresConnection& connection, const PostgresEngine& engine);
+  // Runs the last statements of a transaction, which end with COMMIT and StillDurable. Returns the
+  // rows of the latter. ABORTED only if nothing is durable.
+  absl::StatusOr<PostgresRows> RunCommit(std::vector<PostgresCall> calls);
   // If a standby is required, returns when everything that was handed out is on the standby too. A
   // commit whose wait for the standby was canceled is visible before.
   absl::Status AwaitStandby();
@@ -133,6 +141,7 @@ class PostgresStore : public LedgerStore, public SharedLedgers {
 
   const Options options_;
   std::unique_ptr<PostgresConnection> connection_;
+  const PostgresEngine* engine_ = nullptr;     // of the connection
   std::map<std::string, Position> positions_;  // by root id
   // Root ids of ledgers with an entry that does not decode or belongs to another position. No more
   // entries of them are handed out.

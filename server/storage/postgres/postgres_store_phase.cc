@@ -5,6 +5,12 @@
 #include "server/storage/postgres/statements.h"
 
 namespace epsledger::storage {
+namespace {
+
+// Of a write that must be repeated.
+constexpr int kPhaseAttempts = 8;
+
+}  // namespace
 
 absl::StatusOr<PostgresPhase> PostgresStore::Phase() {
   RETURN_IF_ERROR(ConnectIfLost());
@@ -34,10 +40,11 @@ absl::Status PostgresStore::WritePhase(absl::FunctionRef<absl::Status(PostgresCo
   RETURN_IF_ERROR(ConnectIfLost());
   connection_->TakeWarning();
   absl::Status status = write(*connection_);
-  // A transaction that read the old phase holds a row lock of this table until it ends. CockroachDB
-  // has no LOCK TABLE: stop the servers before a migration.
-  if (status.ok()) {
-    status = connection_->Execute("BEGIN; LOCK TABLE ledgers IN EXCLUSIVE MODE; COMMIT");
+  for (int attempt = 1; absl::IsAborted(status) && attempt < kPhaseAttempts; ++attempt) {
+    status = write(*connection_);
+  }
+  if (status.ok() && engine_->await_writers != nullptr) {
+    status = connection_->Execute(engine_->await_writers);
     if (!status.ok()) connection_ = nullptr;  // its transaction may be open
   }
   if (!status.ok()) return status;

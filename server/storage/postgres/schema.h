@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/storage/postgres/connection.h"
+#include "server/storage/postgres/engine/engine.h"
 
 namespace epsledger::storage {
 
@@ -17,9 +18,16 @@ enum class PostgresPhase {
   kMoved,      // a migration has moved them: they continue elsewhere
 };
 
+// The tables of the ledgers: all but `epsledger`, which has the version and the phase.
+inline constexpr const char* kLedgerTables[] = {"ledgers", "budgets",       "entries",
+                                                "charges", "charge_blocks", "incarnations"};
+
 // Creates or updates the tables. Any number of servers may call it concurrently: it locks one row.
 // FAILED_PRECONDITION for a database that a newer server has changed.
-absl::Status MigratePostgresSchema(PostgresConnection& connection);
+absl::Status MigratePostgresSchema(PostgresConnection& connection, const PostgresEngine& engine);
+
+// Returns true if there is nothing for MigratePostgresSchema to do.
+absl::StatusOr<bool> HasNewestPostgresSchema(PostgresConnection& connection);
 
 // FAILED_PRECONDITION unless `version` is the one that MigratePostgresSchema leaves: otherwise a
 // newer server has changed the tables during the life of this one.

@@ -1,7 +1,7 @@
 #ifndef EPSLEDGER_SERVER_STORAGE_POSTGRES_STATEMENTS_H_
 #define EPSLEDGER_SERVER_STORAGE_POSTGRES_STATEMENTS_H_
 
-// The SQL statements of PostgresStore.
+// The SQL statements of PostgresStore that every engine shares; engine/engine.h has the others.
 
 #include "server/storage/postgres/connection.h"
 
@@ -22,17 +22,6 @@ inline constexpr PostgresStatement kBegin = {"BEGIN"};
 inline constexpr PostgresStatement kBeginSnapshot = {
     "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"};
 inline constexpr PostgresStatement kCommit = {"COMMIT"};
-// Checks that acknowledged commits are still kept, because settings may change during a session.
-// $1: 1 if no standby is required.
-inline constexpr PostgresStatement kStillDurable = {
-    "SELECT CASE WHEN current_setting('fsync') = 'on' AND current_setting('full_page_writes') = "
-    "'on'"
-    " AND ($1::bigint = 1 OR current_setting('synchronous_standby_names') <> '')"
-    " THEN 'yes' ELSE 'no' END"};
-// Returns when the standby has everything that this session has seen: it waits for its own later
-// record. Only for PostgreSQL; not used without a standby.
-inline constexpr PostgresStatement kAwaitStandby = {
-    "SELECT 1 FROM pg_logical_emit_message(true, 'epsledger', 'seen')"};
 inline constexpr PostgresStatement kPhase = {"SELECT phase, schema_version FROM epsledger"};
 inline constexpr PostgresStatement kReadAll = {
     "SELECT coalesce(l.root_budget, ''), e.ledger_id, e.hash, e.content, e.sequence"

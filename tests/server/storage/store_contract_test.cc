@@ -13,6 +13,7 @@
 #include "server/storage/postgres/postgres_store.h"
 #include "server/storage/sqlite/sqlite_store.h"
 #include "tests/server/storage/memory_store.h"
+#include "tests/server/storage/postgres/engine_database.h"
 #include "tests/server/storage/postgres/fresh_database.h"
 #include "tests/server/storage/sample_entries.h"
 #include "tests/server/storage/scratch_folder.h"
@@ -243,6 +244,14 @@ INSTANTIATE_TEST_SUITE_P(
         StoreKind{"Postgres",
                   [](const ScratchFolder&) -> std::unique_ptr<LedgerStore> {
                     return *PostgresStore::Open(FreshDatabase());
+                  }},
+        StoreKind{"DialectOfCockroachdb",
+                  [](const ScratchFolder&) -> std::unique_ptr<LedgerStore> {
+                    return EngineDatabase(EngineDialect::kCockroachdb).Store();
+                  }},
+        StoreKind{"DialectOfYugabytedb",
+                  [](const ScratchFolder&) -> std::unique_ptr<LedgerStore> {
+                    return EngineDatabase(EngineDialect::kYugabytedb).Store();
                   }}),
     [](const auto& test) { return test.param.name; });
 

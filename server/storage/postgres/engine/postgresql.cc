@@ -1,16 +1,20 @@
-#include "server/storage/postgres/durability.h"
+// PostgreSQL: the server syncs its log at every commit and waits for its standby, if it is set so.
 
 #include <string>
 
 #include "absl/strings/str_format.h"
 #include "accounting/event/status_macros.h"
+#include "server/storage/postgres/engine/engine.h"
+#include "server/storage/postgres/statements.h"
 
 namespace epsledger::storage {
+namespace {
 
-// CockroachDB has no fsync to show, so it is refused; it always waits for a majority of its
-// replicas. YugabyteDB shows all of these settings, but they mean nothing there: without a standby
-// it may pass.
-absl::Status CheckPostgresDurability(PostgresConnection& connection, bool without_standby) {
+constexpr PostgresStatement kAwaitStandby = {
+    "SELECT 1 FROM pg_logical_emit_message(true, 'epsledger', 'seen')"};
+
+// synchronous_commit stays fixed for the session; the other settings may change during it.
+absl::Status CheckPostgresqlDurability(PostgresConnection& connection, bool without_standby) {
   const struct {
     const char* setting;
     const char* why;
@@ -46,5 +50,32 @@ absl::Status CheckPostgresDurability(PostgresConnection& connection, bool withou
   }
   return absl::OkStatus();
 }
+
+}  // namespace
+
+const PostgresEngine kPostgresql = {
+    .name = "PostgreSQL",
+    .is_tested = true,
+    .caution = "",
+    .session_settings = kSessionSettings,
+    .check_durability = CheckPostgresqlDurability,
+    .still_durable = {"SELECT CASE WHEN current_setting('fsync') = 'on'"
+                      " AND current_setting('full_page_writes') = 'on'"
+                      " AND ($1::bigint = 1 OR current_setting('synchronous_standby_names') <> '')"
+                      " THEN 'yes' ELSE 'no' END"},
+    .still_durable_settings = "fsync, full_page_writes or synchronous_standby_names",
+    // Waits for its own later record.
+    .await_standby = &kAwaitStandby,
+    .is_aborted_commit_definite = true,
+    .held_phase = kPhase,
+    // A transaction that read the old phase holds a row lock of this table until it ends.
+    .await_writers = "BEGIN; LOCK TABLE ledgers IN EXCLUSIVE MODE; COMMIT",
+    // Not by the locale's order: a new version of its library would break the index.
+    .schema_words = {.by_bytes = " COLLATE \"C\"", .ascending = "", .if_missing = ""},
+    .owner_keeps_rights = false,
+    .place =
+        "SELECT system_identifier || '/' || (SELECT oid FROM pg_database WHERE datname = "
+        "current_database()) FROM pg_control_system()",
+};
 
 }  // namespace epsledger::storage

@@ -81,11 +81,24 @@ class Filter(FilterCase):
                 (metrics.to_shareable(), "the result has METRICS, and the charge is for WEIGHTS, WEIGHT_DIFF"),
                 (DXO(DataKind.COLLECTION, data={"w": weights, "m": metrics}).to_shareable(), "the result has METRICS"),
                 (Shareable({"anything": 1}), "the result is no DXO"),
-                (failed, "a reply that is not OK has data")):
+                (failed, "a reply that is not OK has more than headers"),
+                (self.failed({"weights": numpy.ones(2)}), "a reply that is not OK has more than headers"),
+                (self.failed({"DXO": {"data": {}, "meta": {"initial_metrics": {"auc": 0.9}}}}), "more than headers")):
             with self.subTest(why):
                 self.assert_blocked(filter_, session, shareable, why)
         self.sent(LedgerFilter(session, STEP, kinds=["METRICS"]), metrics.to_shareable())
         self.assertEqual(self.accepted_uses(session), 1)
+
+    def failed(self, content):
+        shareable = Shareable(content)
+        shareable.set_return_code(ReturnCode.EXECUTION_EXCEPTION)
+        return shareable
+
+    def test_a_failure_of_the_task_tells_nothing_of_the_data(self):
+        reply = make_reply(ReturnCode.EXECUTION_EXCEPTION, headers={"loss": 0.1, "__error__": "singular at 0.1"})
+        sent = self.sent(LedgerFilter(self.new_session(), STEP), reply)
+        self.assertEqual(set(sent["__headers__"]) & {"loss", "__error__"}, set())
+        self.assertEqual(sent.get_return_code(), ReturnCode.EXECUTION_EXCEPTION)
 
     def test_a_failure_of_the_task_is_reported_and_costs_nothing(self):
         session = self.new_session()
@@ -104,6 +117,13 @@ class Svt(FilterCase):
     def filter(self, **options):
         return LedgerSvtPrivacy(self.session, **{"fraction": 0.1, "epsilon": 1, "gamma": 1, "tau": 0,
                                                  "epsilon_release": 2, **options})
+
+    def test_headers_of_the_executor_stay_at_the_site(self):
+        result = self.result(meta={"current_round": "round of 0.1"})
+        result.set_header("train_loss", 0.1)
+        sent = self.sent(self.filter(), result)
+        self.assertIsNone(sent.get_header("train_loss"))
+        self.assertNotIn("current_round", from_shareable(sent).meta)
 
     def test_is_charged_what_is_proven_of_it(self):
         filter_ = self.filter(epsilon_threshold=0.25, epsilon_query=0.75)

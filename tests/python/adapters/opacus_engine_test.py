@@ -179,6 +179,36 @@ class Engine(LedgerCase):
         self.assertTrue(all(map(torch.equal, both, last)))
         self.assertEqual(self.charged(session), [(GAUSSIAN, 2)])
 
+    def test_with_ghost_clipping_noise_is_for_the_bound_at_which_the_module_clips(self):
+        from opacus.grad_sample import GradSampleModuleFastGradientClipping
+        from opacus.schedulers import ExponentialGradClip
+
+        for other in ("module", "optimizer"):
+            session = self.open()
+            model = torch.nn.Linear(5, 2)
+            if other == "module":
+                model = GradSampleModuleFastGradientClipping(model, max_grad_norm=100.0)
+            made, _ = self.make(session, model=model, grad_sample_mode="ghost")
+            if other == "optimizer":
+                ExponentialGradClip(made[1], gamma=0.01).step()
+            with self.assertRaisesRegex(ValueError, "optimizer.max_grad_norm: got .*at which the module clips"):
+                for features, labels in made[-1]:
+                    made[2](made[0](features), labels).backward()
+                    made[1].step()
+            self.assertEqual(self.charged(session), [])
+
+    def test_an_engine_keeps_apart_what_it_made(self):
+        session = self.open("REPLACE_ONE")
+        engine = LedgerEngine(session)
+        shuffled, sampled = [
+            engine.make_private(module=model, optimizer=torch.optim.SGD(model.parameters(), lr=0.1),
+                                data_loader=self.loader(), noise_multiplier=GAUSSIAN.noise_multiplier,
+                                max_grad_norm=1.0, poisson_sampling=poisson)
+            for model, poisson in ((torch.nn.Linear(5, 2), False), (torch.nn.Linear(5, 2), True))]
+        for made in (shuffled, sampled):
+            self.train(made, steps=1)
+        self.assertEqual([type(event).__name__ for event, _ in self.charged(session)], ["Gaussian", "PoissonSampled"])
+
     def test_per_layer_clipping_is_charged_for_the_norm_of_all_bounds(self):
         session = self.open()
         made, _ = self.make(session, clipping="per_layer", max_grad_norm=[3.0, 4.0])

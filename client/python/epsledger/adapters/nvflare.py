@@ -17,9 +17,9 @@ does not stop after n_upload answers above the threshold: it keeps all of them, 
 draws the uploaded ones from those. The proof of the sparse vector technique [LSL17, Algorithm 1] charges each answer
 above the threshold epsilon_query / n_upload, so one result is
 PureDp(epsilon_threshold + epsilon_query * parameters / n_upload + epsilon_release), for any two updates of the site.
-Metadata that depends on records is left out, scalars are refused because SVTPrivacy sends them without noise, and
-numpy's global generator, from which it draws, is seeded afresh. Its log has numbers of the update: keep that at the
-site.
+Metadata that depends on records and headers of an executor are left out, scalars are refused because SVTPrivacy sends
+them without noise, and numpy's global generator, from which it draws, is seeded afresh. Its log has numbers of the
+update: keep that at the site.
 
 PercentilePrivacy and StatisticsPrivacyFilter have no guarantee that could be charged: the first draws no noise, the
 second only bounded noise or none.
@@ -45,6 +45,8 @@ from ..session import Session
 _UPDATES = (DataKind.WEIGHTS, DataKind.WEIGHT_DIFF)
 # What the server of a job told the site.
 _PUBLIC_META = (MetaKey.CURRENT_ROUND, MetaKey.TOTAL_ROUNDS)
+_HEADERS = {value for name, value in vars(ReservedHeaderKey).items()
+            if name.isupper() and name not in ("HEADERS", "ERROR")}
 _OF_A_DXO = {ReservedHeaderKey.HEADERS, "DXO"}
 # The proof is of the code of these releases.
 _READ = ("2.9",)
@@ -57,7 +59,8 @@ class LedgerFilter(Filter):
 
     1. No result passes without an ACCEPTED charge; errors are those of Session.charge.
     2. ContentBlockedException, and no charge, for a result of another kind, one that is no DXO, and one with data in
-       a reply that is not OK. A reply that is not OK and has no data passes without a charge."""
+       a reply that is not OK. A reply that is not OK and has nothing but headers passes without a charge; other headers
+       than NVFlare's own are taken out of it."""
 
     def __init__(self, session: Session, event: EventLike, *, kinds: Sequence[str] = _UPDATES) -> None:
         super().__init__()
@@ -111,24 +114,29 @@ class LedgerSvtPrivacy(svt_privacy.SVTPrivacy):
         if set(shareable) - _OF_A_DXO:
             raise ContentBlockedException("the result has more than a DXO: %s" % sorted(set(shareable) - _OF_A_DXO))
         arrays = _arrays_of(dxo)
-        meta = {key: dxo.meta[key] for key in _PUBLIC_META if key in dxo.meta}
+        meta = {key: dxo.meta[key] for key in _PUBLIC_META if type(dxo.meta.get(key)) is int}
         bare = DXO(dxo.data_kind, data=arrays, meta={**meta, MetaKey.NUM_STEPS_CURRENT_ROUND: steps})
         self._session.charge(self.result_event(sum(array.size for array in arrays.values())))
         numpy.random.seed()
+        _keep_headers_of_nvflare(shareable)
         return super().process(bare.update_shareable(shareable), fl_ctx)
 
 
 def _is_empty_reply(shareable: Any) -> bool:
-    """Whether it only says that something went wrong."""
+    """Whether it only says that something went wrong. Other headers than NVFlare's own are then taken out."""
     if shareable.get_return_code() == ReturnCode.OK:
         return False
-    try:
-        dxo = from_shareable(shareable)
-    except Exception:
-        return True
-    if dxo.data:
-        raise ContentBlockedException("a reply that is not OK has data")
+    if set(shareable) - {ReservedHeaderKey.HEADERS}:
+        raise ContentBlockedException("a reply that is not OK has more than headers")
+    _keep_headers_of_nvflare(shareable)
     return True
+
+
+def _keep_headers_of_nvflare(shareable: Any) -> None:
+    """Takes out what an executor put there. The text of an error may have numbers of records in it."""
+    headers = shareable.get(ReservedHeaderKey.HEADERS) or {}
+    for key in [key for key in headers if key not in _HEADERS]:
+        del headers[key]
 
 
 def _dxo_of(shareable: Any) -> Any:

@@ -33,8 +33,10 @@ first, corrects the second and says both in provenance().
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import math
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple
+import weakref
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 from opacus.accountants import PRVAccountant
 from opacus.data_loader import DPDataLoader
@@ -45,6 +47,19 @@ from ..events import Gaussian, MechanismEvent, PoissonSampled
 from ..session import Session
 from .loaders import refuse_adaptive_clipping, warn_of_low_precision
 from .ranks import on_rank_0
+
+
+@dataclasses.dataclass(frozen=True)
+class Setup:
+    """What the accountant cannot see of an optimizer."""
+
+    #: Whether its batches are Poisson-sampled.
+    amplified: bool = True
+    #: The private module, then its parts: ghost clipping clips there, and under FSDP keeps norms there.
+    modules: Sequence[Any] = ()
+
+
+_UNKNOWN = Setup()
 
 
 class LedgerAccountant(PRVAccountant):
@@ -66,11 +81,9 @@ class LedgerAccountant(PRVAccountant):
         self._session = session
         #: The newest refusal of a cap without room, on every rank; None if there was none.
         self.exhausted: Optional[BudgetExhausted] = None
-        #: Whether steps are charged as Poisson-sampled; opacus_engine sets it for batches that are not.
-        self.amplified = True
-        #: The modules that ghost clipping under FSDP keeps norms on; opacus_engine sets it.
-        self.modules: Iterable[Any] = ()
         self._warned_of_precision = False
+        # What opacus_engine knows of the optimizers that it made.
+        self._setups: "weakref.WeakKeyDictionary[Any, Setup]" = weakref.WeakKeyDictionary()
         # A charged event that Opacus's accountants do not know.
         self._beyond_prv: Optional[MechanismEvent] = None
         if session is not None:
@@ -116,6 +129,13 @@ class LedgerAccountant(PRVAccountant):
         except BudgetExhausted as refusal:
             if refusal is not self.exhausted:
                 raise
+
+    def set_up(self, optimizer: Any, setup: "Setup") -> None:
+        """For opacus_engine: what a private optimizer was made with."""
+        self._setups[optimizer] = setup
+
+    def _setup_of(self, optimizer: Any) -> "Setup":
+        return self._setups.get(optimizer, _UNKNOWN)
 
     def get_optimizer_hook_fn(self, sample_rate: float) -> Callable[[Any], None]:
         """Returns what Opacus calls before each update. sample_rate: of one Poisson batch, in (0, 1]."""
@@ -165,8 +185,8 @@ class LedgerAccountant(PRVAccountant):
     def _warn_of_precision(self, optimizer: Any) -> None:
         """Warns once if autocast made the gradients that are clipped less precise than the parameters."""
         if not self._warned_of_precision:
-            self._warned_of_precision = warn_of_low_precision(_per_record(optimizer, self.modules),
-                                                              "gradients of records")
+            self._warned_of_precision = warn_of_low_precision(
+                _per_record(optimizer, self._setup_of(optimizer).modules), "gradients of records")
 
     def _charge(self, event: MechanismEvent) -> None:
         self._the_session().charge(event)
@@ -183,7 +203,13 @@ class LedgerAccountant(PRVAccountant):
 
     def _event_of(self, optimizer: Any, sample_rate: float) -> MechanismEvent:
         event = _event_of(optimizer, sample_rate)
-        return event if self.amplified else event.event
+        setup = self._setup_of(optimizer)
+        # Ghost clipping clips in the outermost module and draws noise in the optimizer.
+        bound = vars(setup.modules[0]).get("max_grad_norm") if setup.modules else None
+        if bound is not None and bound != optimizer.max_grad_norm:
+            refuse("optimizer.max_grad_norm", optimizer.max_grad_norm,
+                   "%s, at which the module clips: the noise is for the bound of the optimizer" % bound)
+        return event if setup.amplified else event.event
 
     def _remember(self, event: MechanismEvent, count: int) -> None:
         if not (isinstance(event, PoissonSampled) and isinstance(event.event, Gaussian)):

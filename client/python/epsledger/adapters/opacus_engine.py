@@ -37,7 +37,7 @@ from ..domain import refuse
 from ..names import NormalizerName
 from ..session import Session
 from .loaders import drawing_of, is_split, warn_of_low_precision
-from .opacus import LedgerAccountant
+from .opacus import LedgerAccountant, Setup
 from .ranks import on_rank_0
 
 _PUBLIC = ("PUBLIC_CONSTANT", "EXPECTED_FROM_PUBLIC_COUNT")
@@ -97,8 +97,7 @@ class LedgerEngine(opacus.PrivacyEngine):
         _refuse_joined_batches(private)
         if self._public_batch_size is not None and loss_reduction == "mean":
             private.expected_batch_size = self._public_batch_size / getattr(private, "world_size", 1)
-        self.accountant.amplified = poisson_sampling
-        self.accountant.modules = list(module.modules())
+        self.accountant.set_up(private, Setup(amplified=poisson_sampling, modules=list(made[0].modules())))
         return made
 
     def _described(self) -> Dict[str, Any]:

@@ -107,7 +107,11 @@ TEST_F(Grants, EveryMethodFindsWhatIsGrantedAndNothingElse) {
       EXPECT_THAT(inside.error_message(), HasSubstr("whole tenant")) << ShortName(*method);
       continue;
     }
-    EXPECT_TRUE(inside.ok()) << ShortName(*method) << ": " << inside.error_message();
+    // Nobody signed the statement of the good request.
+    const auto want = ShortName(*method) == "AuditService.RecordSignOff"
+                          ? grpc::StatusCode::INVALID_ARGUMENT
+                          : grpc::StatusCode::OK;
+    EXPECT_EQ(inside.error_code(), want) << ShortName(*method) << ": " << inside.error_message();
     if (!absl::StrContains(good, "budgets/")) continue;
     const std::string outside = TextOf(Answer(
         limited, *method,

@@ -210,16 +210,22 @@ class AuditHandlers {
         });
   }
 
+  // Looks for the resource first: what a caller may not see is answered like what does not exist.
   void RecordSignOff(wire::UnaryRequest arrived) {
     Handle<v1::RecordSignOffRequest>(
         context_.open_calls, std::move(arrived),
         [this](const v1::RecordSignOffRequest& request, const Call& call) -> absl::Status {
-          core::SeenHead head;
-          ASSIGN_OR_RETURN(core::RecordSignOff command,
-                           FromProto(request, *key_, call->caller().tenant.name, &head));
-          SubmitSaid(std::move(command),
-                     {.validate_only = request.validate_only(), .last_seen = std::move(head)},
-                     call);
+          ASSIGN_OR_RETURN(const core::SessionName name, ParseResourceName("name", request.name()));
+          ReadLedger(name.budget_id, call,
+                     [this, call, name, request](const core::Ledger& ledger,
+                                                 core::LedgerReader&) -> absl::Status {
+                       RETURN_IF_ERROR(ledger.AnnotationsOf(name).status());
+                       return context_.computations->Submit(
+                           call->caller().tenant, [this, call, request] {
+                             const absl::Status status = SubmitSignOff(request, call);
+                             if (!status.ok()) call->Fail(status);
+                           });
+                     });
           return absl::OkStatus();
         });
   }
@@ -283,6 +289,16 @@ class AuditHandlers {
                  call->Succeed(message);
                  return absl::OkStatus();
                });
+  }
+
+  // Checks the statement and submits its sign-off.
+  absl::Status SubmitSignOff(const v1::RecordSignOffRequest& request, const Call& call) {
+    core::SeenHead head;
+    ASSIGN_OR_RETURN(core::RecordSignOff command,
+                     FromProto(request, *key_, call->caller().tenant.name, &head));
+    SubmitSaid(std::move(command),
+               {.validate_only = request.validate_only(), .last_seen = std::move(head)}, call);
+    return absl::OkStatus();
   }
 
   template <class Body>

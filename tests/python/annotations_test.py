@@ -18,6 +18,8 @@ class Annotations(LedgerCase):
         self.assertEqual(self.client.annotations(people).texts, {"deployment_model": "Central"})
         with self.assertRaisesRegex(epsledger.InvalidArgument, "data_domian.*data_domain"):
             self.client.annotate(people, data_domian="adults")
+        with self.assertRaisesRegex(epsledger.InvalidArgument, "actors: got None"):
+            self.client.annotate(people, actors=None)
         with self.assertRaisesRegex(epsledger.InvalidArgument, "Local, Central, Shuffle, Federated"):
             self.client.annotate(people, deployment_model="central")
         with self.assertRaises(epsledger.NotFound):

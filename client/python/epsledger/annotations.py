@@ -19,6 +19,8 @@ def topics(texts: Dict[str, str]) -> List[Json]:
     for name in texts:
         if name not in _TOPICS:
             raise invalid("annotate", name, "some of %s" % ", ".join(_TOPICS))
+        if not isinstance(texts[name], str):
+            raise invalid(name, texts[name], "a text; an empty one withdraws")
     return [{"topic": name.upper(), "text": text} for name, text in texts.items()]
 
 

@@ -179,6 +179,34 @@ class Engine(LedgerCase):
         self.assertTrue(all(map(torch.equal, both, last)))
         self.assertEqual(self.charged(session), [(GAUSSIAN, 2)])
 
+    def test_parts_of_a_batch_that_a_loop_left_are_in_no_other_step(self):
+        from opacus.utils.batch_memory_manager import BatchMemoryManager
+
+        for managed in (True, False):
+            session = self.open()
+            data = TensorDataset(torch.ones(16, 5), torch.zeros(16, 1))
+            made, _ = self.make(session, DataLoader(data, batch_size=16), model=torch.nn.Linear(5, 1, bias=False))
+            model, optimizer, loader = made
+
+            def step(features, labels):
+                optimizer.zero_grad()
+                torch.nn.functional.mse_loss(100 * model(features), 1000 + labels).backward()
+                optimizer.step()
+
+            with BatchMemoryManager(data_loader=loader, max_physical_batch_size=4, optimizer=optimizer) as parts:
+                for features, labels in parts:
+                    step(features, labels)
+                    break
+                if managed:
+                    for features, labels in parts:
+                        step(features, labels)
+            if not managed:
+                for features, labels in loader:
+                    step(features, labels)
+            # 16 records of norm at most 1 in one step.
+            self.assertLessEqual(optimizer.params[0].summed_grad.norm().item(), 16 * (1 + 1e-5))
+            self.assertEqual(sum(count for _, count in self.charged(session)), 1)
+
     def test_with_ghost_clipping_noise_is_for_the_bound_at_which_the_module_clips(self):
         from opacus.grad_sample import GradSampleModuleFastGradientClipping
         from opacus.schedulers import ExponentialGradClip

@@ -26,7 +26,7 @@ import math
 import re
 import sys
 import warnings
-from typing import Any, Dict, Optional, Sequence, Union
+from typing import Any, Dict, List, Optional, Sequence, Union
 
 import opacus
 import torch
@@ -172,17 +172,36 @@ def _check_shards(parameters: Sequence[Any], grad_sample_mode: str) -> None:
 
 
 def _refuse_joined_batches(optimizer: Any) -> None:
-    """Makes `optimizer` refuse to join batches to one step, unless BatchMemoryManager split them from one."""
-    signal_skip_step = optimizer.signal_skip_step
+    """Makes `optimizer` refuse to join batches to one step, unless BatchMemoryManager split them from one. Parts of a
+    batch that a loop left in the middle are thrown away: a record may be in them and in the next batch."""
+    signal_skip_step, pre_step = optimizer.signal_skip_step, optimizer.pre_step
+    loop: List[Any] = []  # the frame of the manager's newest loop over its batches
 
     def of_the_manager(do_skip: bool = True) -> None:
-        if do_skip and sys._getframe(1).f_globals.get("__name__") != batch_memory_manager.__name__:
+        caller = sys._getframe(1)
+        if caller.f_globals.get("__name__") == batch_memory_manager.__name__:
+            if loop and loop[0] is not caller:
+                _throw_away_parts(optimizer)
+            loop[:] = [caller]
+        elif do_skip:
             refuse("signal_skip_step", do_skip,
                    "BatchMemoryManager, which skips parts of one batch: a record may be in several of the batches that "
                    "other code joins")
         signal_skip_step(do_skip)
 
-    optimizer.signal_skip_step = of_the_manager
+    def of_one_batch(closure: Any = None) -> Any:
+        if optimizer._is_last_step_skipped and not optimizer._step_skip_queue:
+            _throw_away_parts(optimizer)  # the manager's loop was left, and this batch is not one of its parts
+        return pre_step(closure)
+
+    optimizer.signal_skip_step, optimizer.pre_step = of_the_manager, of_one_batch
+
+
+def _throw_away_parts(optimizer: Any) -> None:
+    optimizer._step_skip_queue.clear()
+    optimizer._is_last_step_skipped = False
+    for parameter in optimizer.params:
+        parameter.summed_grad = None
 
 
 def _is_fully_sharded(module: Any) -> bool:

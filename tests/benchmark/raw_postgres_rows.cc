@@ -71,7 +71,7 @@ RawPostgresRows::RawPostgresRows(const std::string& conninfo, const std::vector<
   auto connection = PostgresConnection::Open(conninfo, "", absl::InfiniteDuration());
   Check(connection.status());
   connection_ = *std::move(connection);
-  Check(storage::MigratePostgresSchema(*connection_));
+  Check(storage::MigratePostgresSchema(*connection_, storage::kPostgresql));
   const PostgresValues all = PostgresValues().TextArray({names.begin(), names.end()});
   const std::vector<PostgresRows> made =
       Run(*connection_, {{&kMakeLedgers, all}, {&kFindLedgers, all}});

@@ -207,6 +207,17 @@ class Engine(LedgerCase):
             self.assertLessEqual(optimizer.params[0].summed_grad.norm().item(), 16 * (1 + 1e-5))
             self.assertEqual(sum(count for _, count in self.charged(session)), 1)
 
+    def test_the_hook_that_charges_is_the_only_one(self):
+        made, _ = self.make(self.open())
+        with self.assertRaisesRegex(ValueError, "attach_step_hook: got count, want nothing beside the hook that charges"):
+            def count(optimizer):
+                pass
+            made[1].attach_step_hook(count)
+
+    def test_noise_of_shards_wants_shards(self):
+        with self.assertRaisesRegex(ValueError, "grad_sample_mode: got ghost_fsdp, want one for whole parameters"):
+            self.make(self.open(), grad_sample_mode="ghost_fsdp")
+
     def test_with_ghost_clipping_noise_is_for_the_bound_at_which_the_module_clips(self):
         from opacus.grad_sample import GradSampleModuleFastGradientClipping
         from opacus.schedulers import ExponentialGradClip

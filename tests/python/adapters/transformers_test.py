@@ -142,6 +142,22 @@ class Trainer(LedgerCase):
             self.trainer(session, optimizer=optimizer, model=model).train()
         self.assertEqual(self.accepted_uses(session), 0)
 
+    def test_adaptive_clipping_that_shows_in_the_first_backward_makes_no_update(self):
+        model = Model()
+
+        class Adaptive(torch.optim.SGD):
+            updates = 0
+
+            def step(self, closure=None):
+                self.updates += 1
+                return super().step(closure)
+
+        optimizer = Adaptive(model.parameters(), lr=0.1)
+        next(model.parameters()).register_hook(lambda gradient: setattr(optimizer, "_adjusted_noise_multiplier", 1.05))
+        with self.assertRaisesRegex(ValueError, "want one that keeps its clipping bound"):
+            self.trainer(self.new_session(), optimizer=optimizer, model=model).train()
+        self.assertEqual(optimizer.updates, 0)
+
     def test_the_divisor_is_not_declared(self):
         session = self.new_session()
         self.trainer(session, max_steps=1).train()

@@ -17,7 +17,8 @@ clients in every round. A client that joins or leaves then takes or gives the pl
 sum by up to twice the norm. So ADD_OR_REMOVE_ONE is charged Gaussian(noise_multiplier / 2), where Flower's own
 accountant composes Gaussian(noise_multiplier). Under REPLACE_SPECIAL (the client's update becomes zero) and REPLACE_ONE
 it is Gaussian(noise_multiplier), which each relation reads with its own largest change. Metrics are not covered, and
-neither is whether a round took place.
+neither is whether a round took place. Flower's clipping leaves an update with a NaN in it as it is: let clients send no
+such update.
 """
 from __future__ import annotations
 

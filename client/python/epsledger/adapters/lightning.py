@@ -53,6 +53,7 @@ class LedgerCallback(Callback):
                           stacklevel=2)
 
     def on_before_optimizer_step(self, trainer: Any, pl_module: Any, optimizer: Any) -> None:
+        refuse_adaptive_clipping(optimizer)  # it may show after the first backward() only
         on_rank_0(self._steps.charge)
 
     def on_train_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:

@@ -95,6 +95,7 @@ class LedgerEngine(opacus.PrivacyEngine):
                                     loss_reduction=loss_reduction, grad_sample_mode=grad_sample_mode, **options)
         private = next(part for part in made if hasattr(part, "expected_batch_size"))
         _refuse_joined_batches(private)
+        private.attach_step_hook = _refuse_hooks
         if self._public_batch_size is not None and loss_reduction == "mean":
             private.expected_batch_size = self._public_batch_size / getattr(private, "world_size", 1)
         self.accountant.set_up(private, Setup(amplified=poisson_sampling, modules=list(made[0].modules())))
@@ -148,6 +149,10 @@ def check_model(module: Any, clipping: str, grad_sample_mode: str = "hooks") -> 
                "torch.distributed.fsdp.fully_shard: Opacus takes the older wrapper for a training on one rank")
     if _is_fully_sharded(module):
         _check_shards(parameters, grad_sample_mode)
+    elif grad_sample_mode == "ghost_fsdp":
+        refuse("grad_sample_mode", grad_sample_mode,
+               'one for whole parameters, such as "ghost", or fully_shard: every rank would draw noise of its own for the '
+               "same parameters")
     elif any(map(is_split, parameters)):
         refuse("module", "one with parameters that are split over ranks (tensor parallelism)",
                "one whose ranks hold whole parameters, or FSDP: every rank would charge, or none")
@@ -195,6 +200,11 @@ def _refuse_joined_batches(optimizer: Any) -> None:
         return pre_step(closure)
 
     optimizer.signal_skip_step, optimizer.pre_step = of_the_manager, of_one_batch
+
+
+def _refuse_hooks(hook: Any) -> None:
+    refuse("attach_step_hook", getattr(hook, "__name__", hook),
+           "nothing beside the hook that charges: Opacus keeps one, and steps would go uncharged")
 
 
 def _throw_away_parts(optimizer: Any) -> None:

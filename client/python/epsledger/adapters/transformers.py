@@ -50,7 +50,12 @@ class LedgerCallback(TrainerCallback):
                               "from here" % option, stacklevel=2)
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **others: Any) -> None:
+        refuse_adaptive_clipping(others.get("optimizer"))
         on_rank_0(self._steps.charge)
+
+    def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, **others: Any) -> None:
+        # Opacus's other adaptive clipping shows in the optimizer after the first backward().
+        refuse_adaptive_clipping(others.get("optimizer"))
 
     def on_step_end(self, args: Any, state: Any, control: Any, **others: Any) -> None:
         if not on_rank_0(self._steps.has_room):

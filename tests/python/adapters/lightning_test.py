@@ -77,6 +77,23 @@ class Trainer(LedgerCase):
         # Each step was charged before its gradients were clipped.
         self.assertEqual(module.clipped_after, list(range(1, STEPS_THAT_FIT + 1)))
 
+    def test_a_module_that_optimizes_by_itself_is_charged_for_each_step(self):
+        for wrapped in (True, False):
+            class Manual(Module):
+                automatic_optimization = False
+
+                def training_step(self, batch, index):
+                    optimizer = self.optimizers(use_pl_optimizer=wrapped)
+                    optimizer.zero_grad()
+                    self.manual_backward(self.linear(batch).square().mean())
+                    optimizer.step()
+
+            session = self.new_session()
+            trainer = self.fit(session, Manual())
+            self.assertEqual(self.accepted_uses(session), STEPS_THAT_FIT)
+            if wrapped:
+                self.assertEqual(trainer.global_step, STEPS_THAT_FIT)
+
     def test_accumulated_batches_are_one_step(self):
         session = self.new_session()
         trainer = self.fit(session, Module(), accumulate_grad_batches=3, max_steps=2)

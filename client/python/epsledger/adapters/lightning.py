@@ -10,8 +10,10 @@ is made after backward() and before these. With an Opacus optimizer, use adapter
 step's noise.
 
 With gradient accumulation one step is charged for all of its batches; with several optimizers each of their steps. When
-no further step fits, the Trainer is told to stop after the last one: fit() returns as at its end. Errors end fit()
-before the step runs. Under torch.distributed rank 0 has the session and charges, the others have None, and all ranks
+no further step fits, the Trainer is told to stop after the last one: fit() returns as at its end, unless min_steps or
+min_epochs want more: then fit() raises BudgetExhausted. Errors end fit() before the step runs. A module with
+automatic_optimization = False is charged for each step() of its optimizers, also of those of
+self.optimizers(use_pl_optimizer=False). Under torch.distributed rank 0 has the session and charges, the others have None, and all ranks
 continue or stop together.
 
 An event that is proved for Poisson batches is refused if the loader draws others, when training begins and before any
@@ -20,7 +22,7 @@ step, and so is the AdaClip of Opacus. Low precision and split parameters get a 
 from __future__ import annotations
 
 import warnings
-from typing import Any, Optional
+from typing import Any, List, Optional
 
 from lightning.pytorch import Callback
 
@@ -37,6 +39,8 @@ class LedgerCallback(Callback):
     def __init__(self, session: Optional[Session], event: EventLike) -> None:
         self._steps = ChargedSteps(session, event)
         self._event = event
+        # Of the optimizers of a module that calls step() itself.
+        self._hooks: List[Any] = []
 
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:
         check_event(self._event, trainer.train_dataloader)
@@ -44,6 +48,8 @@ class LedgerCallback(Callback):
         warn_of_split_parameters(pl_module.parameters())
         for optimizer in trainer.optimizers:
             refuse_adaptive_clipping(optimizer)
+        if not pl_module.automatic_optimization:
+            self._charge_in_steps(trainer.optimizers)
         if str(trainer.precision) not in ("32-true", "64-true", "32", "64"):
             warnings.warn("Trainer(precision=%r): that your clipping is right with it cannot be seen from here"
                           % trainer.precision, stacklevel=2)
@@ -52,9 +58,25 @@ class LedgerCallback(Callback):
             warnings.warn("%s: that your noise is right with split parameters cannot be seen from here" % kinds[0],
                           stacklevel=2)
 
+    def _charge_in_steps(self, optimizers: Any) -> None:
+        """A module that optimizes by itself may call the optimizer past Lightning, which then tells nobody."""
+        for optimizer in optimizers:
+            if not hasattr(optimizer, "register_step_pre_hook"):
+                warnings.warn("automatic_optimization = False: steps of self.optimizers(use_pl_optimizer=False) are not "
+                              "seen, and not charged, with this PyTorch", stacklevel=3)
+                return
+        self._hooks = [optimizer.register_step_pre_hook(lambda *step: on_rank_0(self._steps.charge))
+                       for optimizer in optimizers]
+
+    def on_train_end(self, trainer: Any, pl_module: Any) -> None:
+        for hook in self._hooks:
+            hook.remove()
+        self._hooks = []
+
     def on_before_optimizer_step(self, trainer: Any, pl_module: Any, optimizer: Any) -> None:
         refuse_adaptive_clipping(optimizer)  # it may show after the first backward() only
-        on_rank_0(self._steps.charge)
+        if not self._hooks:
+            on_rank_0(self._steps.charge)
 
     def on_train_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
         if not on_rank_0(self._steps.has_room):

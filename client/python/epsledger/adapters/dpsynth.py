@@ -31,7 +31,7 @@ from dpsynth.api import CalibratedMechanism
 
 from ..domain import Interval, refuse
 from ..dp_event import from_dp_event
-from ..events import ApproximateDp, CountedEvent, MechanismEvent, PureDp
+from ..events import ApproximateDp, Composed, CountedEvent, MechanismEvent, PureDp, Zcdp
 from ..session import Session
 from .bounds import upper_bound
 from .relations import relation_of
@@ -43,9 +43,17 @@ def mechanism_event(mechanism: Any) -> MechanismEvent:
     if not isinstance(mechanism, CalibratedMechanism):
         refuse("mechanism", type(mechanism).__name__, "what configure() or calibrate() returns")
     event = from_dp_event(mechanism.dp_event, path="mechanism.dp_event")
-    if event == PureDp(epsilon=0):
+    if _is_nothing(event):
         refuse("mechanism.dp_event", type(mechanism.dp_event).__name__, "the event of a mechanism that draws noise")
     return event
+
+
+def _is_nothing(event: Any) -> bool:
+    if isinstance(event, Composed):
+        return all(_is_nothing(counted.event) for counted in event.events)
+    if hasattr(event, "event"):  # repeated or sampled
+        return _is_nothing(event.event)
+    return event in (PureDp(epsilon=0), Zcdp(rho=0))
 
 
 def released(session: Session, mechanism: Any, data: Any, *, delta: Optional[float] = None, **options: Any) -> Any:

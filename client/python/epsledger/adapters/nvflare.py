@@ -89,9 +89,13 @@ class LedgerSvtPrivacy(svt_privacy.SVTPrivacy):
         if ".".join(nvflare.__version__.split(".")[:2]) not in _READ:
             refuse("nvflare", nvflare.__version__, "a release of %s: the proof is of its SVTPrivacy" % " or ".join(_READ))
         super().__init__(**options)
-        for field, value, above in (("fraction", self.fraction, 1), ("gamma", self.gamma, math.inf)):
-            if not 0 < value <= above:
-                refuse(field, value, "in (0, %g]" % above)
+        # Below it the noise of floating point numbers would be rounded to nothing.
+        for field, value, least, most in (("fraction", self.fraction, 1e-9, 1), ("gamma", self.gamma, 1e-9, math.inf),
+                                          ("steps", steps, 1, math.inf)):
+            if not least <= value <= most:
+                refuse(field, value, "in [%g, %g]" % (least, most))
+        if not math.isfinite(self.tau):
+            refuse("tau", self.tau, "a finite number: nothing is above another threshold, and the search would not end")
         self._session = session
         self._steps = steps
 

@@ -256,6 +256,20 @@ class Engine(LedgerCase):
         self.train(made)
         self.assertEqual([event.event for event, _ in self.charged(session)], [GAUSSIAN])
 
+    def test_per_layer_bounds_that_grew_past_the_bound_of_the_noise_are_refused(self):
+        session = self.open()
+        made, _ = self.make(session, clipping="per_layer", max_grad_norm=[3.0, 4.0])
+        made[1].max_grad_norm = 0.05  # as a scheduler of clipping norms leaves it
+        with self.assertRaisesRegex(ValueError, "optimizer.max_grad_norm: got 0.05, want the norm of max_grad_norms"):
+            self.train(made, steps=1)
+        self.assertEqual(self.charged(session), [])
+
+    def test_a_subset_is_said_to_have_no_effect(self):
+        data = TensorDataset(torch.randn(RECORDS, 5), torch.zeros(RECORDS, dtype=torch.long))
+        sampler = torch.utils.data.SubsetRandomSampler(range(4))
+        _, said = self.make(self.open(), DataLoader(data, batch_size=2, sampler=sampler))
+        self.assertIn("from all records of the data set", said)
+
     def test_adaptive_clipping_is_refused(self):
         with self.assertRaisesRegex(ValueError, "clipping: got adaptive"):
             self.make(self.open(), clipping="adaptive", target_unclipped_quantile=0.5, clipbound_learning_rate=0.2,

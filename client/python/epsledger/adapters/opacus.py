@@ -237,6 +237,10 @@ def _event_of(optimizer: Any, sample_rate: float) -> PoissonSampled:
     if hasattr(optimizer, "_ddp_per_layer_hook"):
         raise ValueError("optimizer: got %s, want one that draws its noise in step(): its hooks share the noisy "
                          "gradients in backward(), before anything could refuse" % type(optimizer).__name__)
+    bounds = getattr(optimizer, "max_grad_norms", None)  # of the layers
+    if bounds is not None and math.hypot(*bounds) > optimizer.max_grad_norm * (1 + 1e-9):
+        refuse("optimizer.max_grad_norm", optimizer.max_grad_norm,
+               "the norm of max_grad_norms, %s: the noise is for max_grad_norm" % math.hypot(*bounds))
     batches = optimizer.accumulated_iterations
     if batches != 1:
         raise ValueError("optimizer.accumulated_iterations: got %d, want 1: a record may be in several of the batches "

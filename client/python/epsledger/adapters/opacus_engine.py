@@ -114,6 +114,9 @@ class LedgerEngine(opacus.PrivacyEngine):
             if drawing.is_weighted:
                 warnings.warn("Opacus replaces the sampler of the loader: its weights and repetitions have no effect, "
                               "and every record has the same chance", stacklevel=3)
+            if type(getattr(loader, "sampler", None)).__name__ == "SubsetRandomSampler":
+                warnings.warn("Opacus replaces the sampler of the loader: batches are drawn from all records of the data "
+                              "set, not from the subset", stacklevel=3)
             if getattr(loader, "drop_last", False):
                 warnings.warn("Opacus ignores drop_last: a Poisson batch has no last record", stacklevel=3)
             return

@@ -136,13 +136,15 @@ absl::Status MigratePostgresSchema(PostgresConnection& connection, const Postgre
   if (done) return absl::OkStatus();
   RETURN_IF_ERROR(MakeVersionTable(connection));
   absl::Status status;
-  // Aborted if another server makes the same table: where that is no part of the transaction, the
-  // lock does not keep the two apart.
+  // Where a table is no part of the transaction, the lock does not keep two servers apart that make
+  // it: one of them is aborted, or told that it is there, even with IF NOT EXISTS.
+  const bool are_apart = *engine.schema_words.if_missing == '\0';
   for (int attempt = 0; attempt < kMigrationAttempts; ++attempt) {
     status = MigrateUnderLock(connection, engine);
     if (status.ok()) break;
     connection.Execute("ROLLBACK").IgnoreError();
-    if (!absl::IsAborted(status)) break;
+    const bool may_be_raced = !are_apart && absl::IsFailedPrecondition(status);
+    if (!absl::IsAborted(status) && !may_be_raced) break;
   }
   return status;
 }

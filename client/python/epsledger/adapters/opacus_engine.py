@@ -152,13 +152,13 @@ def check_model(module: Any, clipping: str, grad_sample_mode: str = "hooks") -> 
                "torch.distributed.fsdp.fully_shard: Opacus takes the older wrapper for a training on one rank")
     if _is_fully_sharded(module):
         _check_shards(parameters, grad_sample_mode)
+    elif any(map(is_split, parameters)):
+        refuse("module", "one with parameters that are split over ranks (tensor parallelism)",
+               "one whose ranks hold whole parameters, or FSDP: every rank would charge, or none")
     elif grad_sample_mode == "ghost_fsdp":
         refuse("grad_sample_mode", grad_sample_mode,
                'one for whole parameters, such as "ghost", or fully_shard: every rank would draw noise of its own for the '
                "same parameters")
-    elif any(map(is_split, parameters)):
-        refuse("module", "one with parameters that are split over ranks (tensor parallelism)",
-               "one whose ranks hold whole parameters, or FSDP: every rank would charge, or none")
     warn_of_low_precision(parameters)
 
 

@@ -137,13 +137,14 @@ absl::Status MigratePostgresSchema(PostgresConnection& connection, const Postgre
   RETURN_IF_ERROR(MakeVersionTable(connection));
   absl::Status status;
   // Where a table is no part of the transaction, the lock does not keep two servers apart that make
-  // it: one of them is aborted, or told that it is there, even with IF NOT EXISTS.
+  // it: one of them is aborted, or told that it is there, even with IF NOT EXISTS, or that its
+  // rights were changed concurrently.
   const bool are_apart = *engine.schema_words.if_missing == '\0';
   for (int attempt = 0; attempt < kMigrationAttempts; ++attempt) {
     status = MigrateUnderLock(connection, engine);
     if (status.ok()) break;
     connection.Execute("ROLLBACK").IgnoreError();
-    const bool may_be_raced = !are_apart && absl::IsFailedPrecondition(status);
+    const bool may_be_raced = !are_apart && !connection.lost();
     if (!absl::IsAborted(status) && !may_be_raced) break;
   }
   return status;

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "accounting/event/status_macros.h"
+#include "server/storage/postgres/schema.h"
 
 namespace epsledger::storage {
 namespace {
@@ -82,7 +83,8 @@ absl::Status BeginIfAnother(PostgresConnection& connection, const PostgresEngine
 }
 
 // Runs it in a transaction that holds the row of the table `epsledger`.
-absl::Status UnderLock(PostgresConnection& connection, absl::FunctionRef<absl::Status()> change) {
+absl::Status UnderLock(PostgresConnection& connection, const PostgresEngine& engine,
+                       absl::FunctionRef<absl::Status()> change) {
   absl::Status status;
   for (int attempt = 0; attempt < kLockAttempts; ++attempt) {
     status = connection.Execute("BEGIN; SELECT schema_version FROM epsledger FOR UPDATE");
@@ -90,7 +92,7 @@ absl::Status UnderLock(PostgresConnection& connection, absl::FunctionRef<absl::S
     if (status.ok()) status = connection.Execute("COMMIT");
     if (status.ok()) break;
     connection.Execute("ROLLBACK").IgnoreError();
-    if (!absl::IsAborted(status)) break;
+    if (!MayBeOfARace(connection, engine, status)) break;
   }
   return status;
 }
@@ -100,12 +102,13 @@ absl::Status UnderLock(PostgresConnection& connection, absl::FunctionRef<absl::S
 absl::StatusOr<std::vector<core::Incarnation>> KeepIncarnations(PostgresConnection& connection,
                                                                 const PostgresEngine& engine) {
   const std::string place = PlaceOf(connection, engine);
-  RETURN_IF_ERROR(UnderLock(connection, [&] { return BeginIfAnother(connection, engine, place); }));
+  RETURN_IF_ERROR(
+      UnderLock(connection, engine, [&] { return BeginIfAnother(connection, engine, place); }));
   return ReadIncarnations(connection);
 }
 
 absl::Status MakeTableOfIncarnations(PostgresConnection& connection, const PostgresEngine& engine) {
-  return UnderLock(connection, [&] { return MakeTableIfMissing(connection, engine); });
+  return UnderLock(connection, engine, [&] { return MakeTableIfMissing(connection, engine); });
 }
 
 absl::StatusOr<std::vector<core::Incarnation>> ReadIncarnations(PostgresConnection& connection) {

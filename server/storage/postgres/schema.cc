@@ -130,22 +130,23 @@ absl::StatusOr<bool> HasNewestPostgresSchema(PostgresConnection& connection) {
                                                       : version.status();
 }
 
+bool MayBeOfARace(const PostgresConnection& connection, const PostgresEngine& engine,
+                  const absl::Status& status) {
+  const bool are_apart = *engine.schema_words.if_missing != '\0';
+  return absl::IsAborted(status) || (are_apart && !connection.lost());
+}
+
 absl::Status MigratePostgresSchema(PostgresConnection& connection, const PostgresEngine& engine) {
   // A role that may only write has no right to create what is there already.
   ASSIGN_OR_RETURN(const bool done, HasNewestPostgresSchema(connection));
   if (done) return absl::OkStatus();
   RETURN_IF_ERROR(MakeVersionTable(connection));
   absl::Status status;
-  // Where a table is no part of the transaction, the lock does not keep two servers apart that make
-  // it: one of them is aborted, or told that it is there, even with IF NOT EXISTS, or that its
-  // rights were changed concurrently.
-  const bool are_apart = *engine.schema_words.if_missing == '\0';
   for (int attempt = 0; attempt < kMigrationAttempts; ++attempt) {
     status = MigrateUnderLock(connection, engine);
     if (status.ok()) break;
     connection.Execute("ROLLBACK").IgnoreError();
-    const bool may_be_raced = !are_apart && !connection.lost();
-    if (!absl::IsAborted(status) && !may_be_raced) break;
+    if (!MayBeOfARace(connection, engine, status)) break;
   }
   return status;
 }

@@ -22,6 +22,13 @@ enum class PostgresPhase {
 inline constexpr const char* kLedgerTables[] = {"ledgers", "budgets",       "entries",
                                                 "charges", "charge_blocks", "incarnations"};
 
+// True if the change that ended with `status` is worth another try, because another server makes
+// the same tables. Where a table is no part of the transaction, the lock does not keep two servers
+// apart: one of them is aborted, or told that the table is there, even with IF NOT EXISTS, or that
+// its rights were changed concurrently.
+bool MayBeOfARace(const PostgresConnection& connection, const PostgresEngine& engine,
+                  const absl::Status& status);
+
 // Creates or updates the tables. Any number of servers may call it concurrently: it locks one row.
 // FAILED_PRECONDITION for a database that a newer server has changed.
 absl::Status MigratePostgresSchema(PostgresConnection& connection, const PostgresEngine& engine);

@@ -40,6 +40,7 @@ def main(rank, folder, address, budget):
     except epsledger.BudgetExhausted as refusal:
         two_ranks.say(rank, folder, "refused", refusal.steps_that_fit)
     two_ranks.say(rank, folder, two_ranks.weights(module))
+    torch.distributed.barrier()  # who leaves first ends the connection of the other
     torch.distributed.destroy_process_group()
 
 

@@ -26,7 +26,8 @@ ENVIRONMENTS = {
     "torch": ["torch", "opacus", "hypothesis", "transformers", "accelerate", "lightning"],
     "jax": ["jax", "jax-privacy", "keras"],
     "accounting": ["dp-accounting"],
-    "dpsynth": ["dpsynth @ git+https://github.com/google/dpsynth"],
+    # Its package imports etils and does not require it.
+    "dpsynth": ["dpsynth @ git+https://github.com/google/dpsynth", "etils[epath]"],
     "flower": ["flwr"],
     "nvflare": ["nvflare"],
     "statistics": ["opendp[polars]", "pipeline-dp"],

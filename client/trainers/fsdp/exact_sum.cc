@@ -40,10 +40,10 @@ GridFactors ToGrid(const network::Matrix<float>& left, const network::Matrix<flo
     const double right_scale = std::ldexp(1.0, shift);
     const double left_scale = std::ldexp(factors[i], kGridBits - shift);
     chunk.right.col(i) = (right.col(i).cast<double>() * right_scale).unaryExpr([](double value) {
-      return std::trunc(value);
+      return TowardZero(value);
     });
     chunk.left.col(i) = (left.col(i).cast<double>() * left_scale).unaryExpr([](double value) {
-      return std::trunc(value);
+      return TowardZero(value);
     });
   }
   return chunk;
@@ -72,10 +72,11 @@ double LeftRounding(Eigen::Index left_rows, const Eigen::Ref<const Eigen::Vector
 }
 
 void AddOuterProducts(const GridFactors& chunk, double* sum) {
-  if (HasWideProduct()) {
-    AddWideProduct(chunk.left, chunk.right, sum);
-  } else {
+  static const network::ProductKernel kernel = network::AvailableKernels().back();
+  if (kernel == network::ProductKernel::kEigen) {
     AddProduct(chunk, sum);
+  } else {
+    AddWideProduct(kernel, chunk.left, chunk.right, sum);
   }
 }
 

@@ -13,74 +13,139 @@ namespace epsledger::trainers::fsdp {
 
 namespace {
 
-// A tile of the result is 12 rows (three vectors of four) by 4 columns: twelve registers.
-constexpr Eigen::Index kTileRows = 12;
-constexpr Eigen::Index kTileColumns = 4;
+using network::ProductKernel;
+
+// Adds left right^T of packed operands to the tile at `sum`, whose columns are `stride` apart.
+using TileFunction = void (*)(Eigen::Index depth, const double* left, const double* right,
+                              double* sum, Eigen::Index stride);
+
+struct Tile {
+  Eigen::Index rows;
+  Eigen::Index columns;
+  TileFunction add;
+};
+
+// Written out by macros because a template would not be compiled for the function's instructions.
+#define EPSLEDGER_COLUMNS_4(step) step(0) step(1) step(2) step(3)
+#define EPSLEDGER_COLUMNS_12(step) \
+  EPSLEDGER_COLUMNS_4(step) step(4) step(5) step(6) step(7) step(8) step(9) step(10) step(11)
+
+// Three vectors of four rows by four columns: twelve registers.
+__attribute__((target("avx2,fma"))) void AddTileAvx2(Eigen::Index depth, const double* left,
+                                                     const double* right, double* sum,
+                                                     Eigen::Index stride) {
+#define EPSLEDGER_START(j)                \
+  __m256d first##j = _mm256_setzero_pd(); \
+  __m256d second##j = _mm256_setzero_pd(), third##j = _mm256_setzero_pd();
+  EPSLEDGER_COLUMNS_4(EPSLEDGER_START)
+#undef EPSLEDGER_START
+  for (Eigen::Index i = 0; i < depth; ++i, left += 12, right += 4) {
+    const __m256d first = _mm256_loadu_pd(left);
+    const __m256d second = _mm256_loadu_pd(left + 4);
+    const __m256d third = _mm256_loadu_pd(left + 8);
+#define EPSLEDGER_MULTIPLY(j)                               \
+  {                                                         \
+    const __m256d factor = _mm256_broadcast_sd(right + j);  \
+    first##j = _mm256_fmadd_pd(first, factor, first##j);    \
+    second##j = _mm256_fmadd_pd(second, factor, second##j); \
+    third##j = _mm256_fmadd_pd(third, factor, third##j);    \
+  }
+    EPSLEDGER_COLUMNS_4(EPSLEDGER_MULTIPLY)
+#undef EPSLEDGER_MULTIPLY
+  }
+#define EPSLEDGER_ADD(j)                                                                 \
+  {                                                                                      \
+    double* const column = sum + j * stride;                                             \
+    _mm256_storeu_pd(column, _mm256_add_pd(_mm256_loadu_pd(column), first##j));          \
+    _mm256_storeu_pd(column + 4, _mm256_add_pd(_mm256_loadu_pd(column + 4), second##j)); \
+    _mm256_storeu_pd(column + 8, _mm256_add_pd(_mm256_loadu_pd(column + 8), third##j));  \
+  }
+  EPSLEDGER_COLUMNS_4(EPSLEDGER_ADD)
+#undef EPSLEDGER_ADD
+}
+
+// Two vectors of eight rows by twelve columns: 24 of 32 registers. The 64 rows of a hidden layer
+// are four tiles without padding.
+__attribute__((target("avx512f"))) void AddTileAvx512(Eigen::Index depth, const double* left,
+                                                      const double* right, double* sum,
+                                                      Eigen::Index stride) {
+#define EPSLEDGER_START(j) __m512d low##j = _mm512_setzero_pd(), high##j = _mm512_setzero_pd();
+  EPSLEDGER_COLUMNS_12(EPSLEDGER_START)
+#undef EPSLEDGER_START
+  for (Eigen::Index i = 0; i < depth; ++i, left += 16, right += 12) {
+    const __m512d low = _mm512_loadu_pd(left);
+    const __m512d high = _mm512_loadu_pd(left + 8);
+#define EPSLEDGER_MULTIPLY(j)                         \
+  {                                                   \
+    const __m512d factor = _mm512_set1_pd(right[j]);  \
+    low##j = _mm512_fmadd_pd(low, factor, low##j);    \
+    high##j = _mm512_fmadd_pd(high, factor, high##j); \
+  }
+    EPSLEDGER_COLUMNS_12(EPSLEDGER_MULTIPLY)
+#undef EPSLEDGER_MULTIPLY
+  }
+#define EPSLEDGER_ADD(j)                                                               \
+  {                                                                                    \
+    double* const column = sum + j * stride;                                           \
+    _mm512_storeu_pd(column, _mm512_add_pd(_mm512_loadu_pd(column), low##j));          \
+    _mm512_storeu_pd(column + 8, _mm512_add_pd(_mm512_loadu_pd(column + 8), high##j)); \
+  }
+  EPSLEDGER_COLUMNS_12(EPSLEDGER_ADD)
+#undef EPSLEDGER_ADD
+}
+
+#undef EPSLEDGER_COLUMNS_12
+#undef EPSLEDGER_COLUMNS_4
+
+Tile TileOf(ProductKernel kernel) {
+  return kernel == ProductKernel::kAvx512 ? Tile{.rows = 16, .columns = 12, .add = AddTileAvx512}
+                                          : Tile{.rows = 12, .columns = 4, .add = AddTileAvx2};
+}
+
+constexpr Eigen::Index kLargestTile = 16 * 12;
 
 // Copies rows [begin, begin + tile) of all columns of `matrix`, one column after the other, with
 // zeros past the end of the matrix.
 void Pack(const Eigen::MatrixXd& matrix, Eigen::Index begin, Eigen::Index tile, double* packed) {
   const Eigen::Index there = std::min(tile, matrix.rows() - begin);
-  for (Eigen::Index i = 0; i < matrix.cols(); ++i) {
-    const double* column = matrix.data() + i * matrix.rows() + begin;
-    for (Eigen::Index row = 0; row < tile; ++row) *packed++ = row < there ? column[row] : 0;
-  }
-}
-
-// Sets tile (kTileRows x kTileColumns, column-major) = left right^T of packed operands.
-__attribute__((target("avx2,fma"))) void MultiplyTile(const double* left, const double* right,
-                                                      Eigen::Index depth, double* tile) {
-  __m256d sums[kTileColumns][3];
-  for (auto& column : sums) {
-    for (__m256d& part : column) part = _mm256_setzero_pd();
-  }
-  for (Eigen::Index i = 0; i < depth; ++i) {
-    const __m256d first = _mm256_loadu_pd(left);
-    const __m256d second = _mm256_loadu_pd(left + 4);
-    const __m256d third = _mm256_loadu_pd(left + 8);
-    for (Eigen::Index column = 0; column < kTileColumns; ++column) {
-      const __m256d factor = _mm256_broadcast_sd(right + column);
-      sums[column][0] = _mm256_fmadd_pd(first, factor, sums[column][0]);
-      sums[column][1] = _mm256_fmadd_pd(second, factor, sums[column][1]);
-      sums[column][2] = _mm256_fmadd_pd(third, factor, sums[column][2]);
-    }
-    left += kTileRows;
-    right += kTileColumns;
-  }
-  for (const auto& column : sums) {
-    for (const __m256d& part : column) {
-      _mm256_storeu_pd(tile, part);
-      tile += 4;
-    }
+  const double* column = matrix.data() + begin;
+  for (Eigen::Index i = 0; i < matrix.cols(); ++i, column += matrix.rows(), packed += tile) {
+    std::copy_n(column, there, packed);
+    std::fill_n(packed + there, tile - there, 0.0);
   }
 }
 
 }  // namespace
 
-bool HasWideProduct() {
-  return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
-}
-
-void AddWideProduct(const Eigen::MatrixXd& left, const Eigen::MatrixXd& right, double* sum) {
+void AddWideProduct(ProductKernel kernel, const Eigen::MatrixXd& left, const Eigen::MatrixXd& right,
+                    double* sum) {
+  const Tile tile = TileOf(kernel);
   const Eigen::Index rows = left.rows();
   const Eigen::Index columns = right.rows();
   const Eigen::Index depth = left.cols();
-  const Eigen::Index row_tiles = (rows + kTileRows - 1) / kTileRows;
-  std::vector<double> packed_left(static_cast<size_t>(row_tiles * kTileRows * depth));
-  for (Eigen::Index tile = 0; tile < row_tiles; ++tile) {
-    Pack(left, tile * kTileRows, kTileRows, packed_left.data() + tile * kTileRows * depth);
+  const Eigen::Index row_tiles = (rows + tile.rows - 1) / tile.rows;
+  std::vector<double> packed_left(static_cast<size_t>(row_tiles * tile.rows * depth));
+  for (Eigen::Index row = 0; row < rows; row += tile.rows) {
+    Pack(left, row, tile.rows, packed_left.data() + row * depth);
   }
-  std::vector<double> packed_right(static_cast<size_t>(kTileColumns * depth));
-  double tile[kTileRows * kTileColumns];
-  for (Eigen::Index column = 0; column < columns; column += kTileColumns) {
-    Pack(right, column, kTileColumns, packed_right.data());
-    const Eigen::Index width = std::min(kTileColumns, columns - column);
-    for (Eigen::Index row = 0; row < rows; row += kTileRows) {
-      MultiplyTile(packed_left.data() + row * depth, packed_right.data(), depth, tile);
-      const Eigen::Index height = std::min(kTileRows, rows - row);
+  std::vector<double> packed_right(static_cast<size_t>(tile.columns * depth));
+  for (Eigen::Index column = 0; column < columns; column += tile.columns) {
+    Pack(right, column, tile.columns, packed_right.data());
+    const Eigen::Index width = std::min(tile.columns, columns - column);
+    for (Eigen::Index row = 0; row < rows; row += tile.rows) {
+      const double* const panel = packed_left.data() + row * depth;
+      double* const corner = sum + column * rows + row;
+      const Eigen::Index height = std::min(tile.rows, rows - row);
+      if (height == tile.rows && width == tile.columns) {
+        tile.add(depth, panel, packed_right.data(), corner, rows);
+        continue;
+      }
+      double scratch[kLargestTile] = {};
+      tile.add(depth, panel, packed_right.data(), scratch, tile.rows);
       for (Eigen::Index j = 0; j < width; ++j) {
-        double* target = sum + (column + j) * rows + row;
-        for (Eigen::Index i = 0; i < height; ++i) target[i] += tile[j * kTileRows + i];
+        for (Eigen::Index i = 0; i < height; ++i) {
+          corner[j * rows + i] += scratch[j * tile.rows + i];
+        }
       }
     }
   }
@@ -88,9 +153,8 @@ void AddWideProduct(const Eigen::MatrixXd& left, const Eigen::MatrixXd& right, d
 
 #else
 
-bool HasWideProduct() { return false; }
-
-void AddWideProduct(const Eigen::MatrixXd&, const Eigen::MatrixXd&, double*) {}
+void AddWideProduct(network::ProductKernel, const Eigen::MatrixXd&, const Eigen::MatrixXd&,
+                    double*) {}
 
 #endif
 

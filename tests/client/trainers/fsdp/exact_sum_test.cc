@@ -77,20 +77,23 @@ TEST(AddOuterProducts, SumsAreTheSameInAnyOrderAndBlocks) {
   }
 }
 
-TEST(AddWideProduct, IsTheSameSumForAllShapes) {
-  if (!HasWideProduct()) GTEST_SKIP() << "this processor has no AVX2 with fused multiply-add";
+TEST(AddWideProduct, IsTheSameSumForAllShapesWithEveryKernel) {
   std::mt19937_64 random(3);
   std::uniform_int_distribution<int> draw(-(1 << 16), 1 << 16);
-  for (const Eigen::Index rows : {1, 11, 12, 13, 30}) {
-    for (const Eigen::Index columns : {1, 3, 4, 5, 22}) {
-      for (const Eigen::Index depth : {0, 1, 64}) {
-        Eigen::MatrixXd left(rows, depth), right(columns, depth);
-        for (double& value : left.reshaped()) value = draw(random);
-        for (double& value : right.reshaped()) value = draw(random);
-        Eigen::MatrixXd sum = Eigen::MatrixXd::Constant(rows, columns, 5);
-        const Eigen::MatrixXd want = sum + left * right.transpose();
-        AddWideProduct(left, right, sum.data());
-        EXPECT_EQ(sum, want) << rows << " " << columns << " " << depth;
+  for (const network::ProductKernel kernel : network::AvailableKernels()) {
+    if (kernel == network::ProductKernel::kEigen) continue;
+    for (const Eigen::Index rows : {1, 11, 12, 13, 16, 17, 30, 64}) {
+      for (const Eigen::Index columns : {1, 3, 4, 5, 12, 13, 22}) {
+        for (const Eigen::Index depth : {0, 1, 64}) {
+          Eigen::MatrixXd left(rows, depth), right(columns, depth);
+          for (double& value : left.reshaped()) value = draw(random);
+          for (double& value : right.reshaped()) value = draw(random);
+          Eigen::MatrixXd sum = Eigen::MatrixXd::Constant(rows, columns, 5);
+          const Eigen::MatrixXd want = sum + left * right.transpose();
+          AddWideProduct(kernel, left, right, sum.data());
+          EXPECT_EQ(sum, want) << static_cast<int>(kernel) << ": " << rows << " " << columns << " "
+                               << depth;
+        }
       }
     }
   }

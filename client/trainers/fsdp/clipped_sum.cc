@@ -254,10 +254,10 @@ class Accumulator {
     if (part.columns == 0) return AddColumns(layer.residual, factors.residual, residual);
     const Eigen::Index width = layer.columns.cols();
     AddOuterProducts(ToGrid(layer.residual, layer.columns, OfViews(factors.residual, width)),
-                     residual);
+                     layer.columns, residual);
     if (part.embedding_rows > 0) {
       AddOuterProducts(ToGrid(layer.embedding, layer.columns, OfViews(factors.embedding, width)),
-                       sum_.data() + part.embedding_begin);
+                       layer.columns, sum_.data() + part.embedding_begin);
     }
   }
 

@@ -17,36 +17,38 @@ double TowardZero(double value) { return static_cast<double>(static_cast<int64_t
 // A power of two, as its exponent, that brings the largest entry into [2^15, 2^16).
 int ShiftOf(float largest) { return kRightBits - 1 - std::ilogb(largest); }
 
-void AddProduct(const GridFactors& chunk, double* sum) {
-  Eigen::Map<Eigen::MatrixXd>(sum, chunk.left.rows(), chunk.right.rows()).noalias() +=
-      chunk.left * chunk.right.transpose();
-}
-
 }  // namespace
 
 GridFactors ToGrid(const network::Matrix<float>& left, const network::Matrix<float>& right,
                    const Eigen::ArrayXd& factors) {
-  GridFactors chunk{Eigen::MatrixXd(left.rows(), left.cols()),
-                    Eigen::MatrixXd(right.rows(), right.cols())};
+  GridFactors chunk{Eigen::MatrixXd(left.rows(), left.cols()), Eigen::ArrayXd(right.cols())};
   for (Eigen::Index i = 0; i < factors.size(); ++i) {
     const float largest = factors[i] == 0 ? 0 : right.col(i).cwiseAbs().maxCoeff();
     if (largest == 0) {
       chunk.left.col(i).setZero();
-      chunk.right.col(i).setZero();
+      chunk.right_scales[i] = 0;
       continue;
     }
     // Scaling is exact, and the left side gets the inverse. Truncation makes no entry larger.
     const int shift = ShiftOf(largest);
-    const double right_scale = std::ldexp(1.0, shift);
     const double left_scale = std::ldexp(factors[i], kGridBits - shift);
-    chunk.right.col(i) = (right.col(i).cast<double>() * right_scale).unaryExpr([](double value) {
-      return TowardZero(value);
-    });
+    chunk.right_scales[i] = std::ldexp(1.0, shift);
     chunk.left.col(i) = (left.col(i).cast<double>() * left_scale).unaryExpr([](double value) {
       return TowardZero(value);
     });
   }
   return chunk;
+}
+
+Eigen::MatrixXd RightOnGrid(const network::Matrix<float>& right, const Eigen::ArrayXd& scales) {
+  Eigen::MatrixXd integers = Eigen::MatrixXd::Zero(right.rows(), right.cols());
+  for (Eigen::Index i = 0; i < right.cols(); ++i) {
+    if (scales[i] == 0) continue;
+    integers.col(i) = (right.col(i).cast<double>() * scales[i]).unaryExpr([](double value) {
+      return TowardZero(value);
+    });
+  }
+  return integers;
 }
 
 network::Matrix<float> OnGrid(const network::Matrix<float>& right) {
@@ -71,12 +73,13 @@ double LeftRounding(Eigen::Index left_rows, const Eigen::Ref<const Eigen::Vector
          std::ldexp(1.0, ShiftOf(largest) - kGridBits);
 }
 
-void AddOuterProducts(const GridFactors& chunk, double* sum) {
+void AddOuterProducts(const GridFactors& chunk, const network::Matrix<float>& right, double* sum) {
   static const network::ProductKernel kernel = network::AvailableKernels().back();
   if (kernel == network::ProductKernel::kEigen) {
-    AddProduct(chunk, sum);
+    Eigen::Map<Eigen::MatrixXd>(sum, chunk.left.rows(), right.rows()).noalias() +=
+        chunk.left * RightOnGrid(right, chunk.right_scales).transpose();
   } else {
-    AddWideProduct(kernel, chunk.left, chunk.right, sum);
+    AddWideProduct(kernel, chunk.left, right, chunk.right_scales, sum);
   }
 }
 

@@ -27,11 +27,11 @@ constexpr int64_t MaxRecords(int64_t views) {
   return views == 1 ? kMaxRecords : kMaxRecords / (2 * views);
 }
 
-// The integers of one chunk of records, as doubles: the outer product of column i of `left` and
-// column i of `right` is record i's contribution in units of 2^-33.
+// The integers of one chunk of records: the outer product of column i of `left` and of column i of
+// RightOnGrid is record i's contribution in units of 2^-33.
 struct GridFactors {
-  Eigen::MatrixXd left;   // at most 2^18 each, 2^19 for a record with several views
-  Eigen::MatrixXd right;  // at most 2^16 each
+  Eigen::MatrixXd left;         // at most 2^18 each, 2^19 for a record with several views
+  Eigen::ArrayXd right_scales;  // a power of two for each column, 0 for one that is left out
 };
 
 // Returns factors whose outer products are at most factors[i] * left_i right_i^T in every entry's
@@ -41,6 +41,10 @@ struct GridFactors {
 // entry (kLargestOfAView for a record with several views).
 GridFactors ToGrid(const network::Matrix<float>& left, const network::Matrix<float>& right,
                    const Eigen::ArrayXd& factors);
+
+// Returns column i of `right` times scales[i], rounded toward zero: at most 2^16 each with the
+// scales of ToGrid. A column with scale 0 is all zero.
+Eigen::MatrixXd RightOnGrid(const network::Matrix<float>& right, const Eigen::ArrayXd& scales);
 
 // Returns `right` with every entry rounded toward zero as ToGrid rounds it: ToGrid leaves the
 // result as it is. Columns that are not finite do not change. For records with several views: their
@@ -52,8 +56,9 @@ network::Matrix<float> OnGrid(const network::Matrix<float>& right);
 // less. 0 for a column of zeros. REQUIRES: a finite column of OnGrid.
 double LeftRounding(Eigen::Index left_rows, const Eigen::Ref<const Eigen::VectorXf>& right);
 
-// Adds left right^T of `chunk` to the matrix at `sum`, column-major with left.rows() rows.
-void AddOuterProducts(const GridFactors& chunk, double* sum);
+// Adds the contributions of a chunk to the matrix at `sum`, column-major with left.rows() rows.
+// REQUIRES: `right` is what ToGrid had.
+void AddOuterProducts(const GridFactors& chunk, const network::Matrix<float>& right, double* sum);
 
 // Adds factors[i] * column i of `gradients` to `sum`, rounded toward zero to the grid, in units of
 // 2^-33. REQUIRES: as ToGrid.

@@ -5,6 +5,7 @@
 #endif
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace epsledger::trainers::fsdp {
@@ -108,16 +109,41 @@ constexpr Eigen::Index kLargestTile = 16 * 12;
 // zeros past the end of the matrix.
 void Pack(const Eigen::MatrixXd& matrix, Eigen::Index begin, Eigen::Index tile, double* packed) {
   const Eigen::Index there = std::min(tile, matrix.rows() - begin);
-  const double* column = matrix.data() + begin;
-  for (Eigen::Index i = 0; i < matrix.cols(); ++i, column += matrix.rows(), packed += tile) {
-    std::copy_n(column, there, packed);
-    std::fill_n(packed + there, tile - there, 0.0);
+  for (Eigen::Index i = 0; i < matrix.cols(); ++i, packed += tile) {
+    const double* column = matrix.data() + i * matrix.rows() + begin;
+    for (Eigen::Index row = 0; row < tile; ++row) packed[row] = row < there ? column[row] : 0;
+  }
+}
+
+// As Pack, with what AddWideProduct says of `right`. `data` is the first row that is copied, of a
+// matrix whose columns are `stride` apart; `there` rows are in it. REQUIRES: `tile` is a multiple
+// of 4.
+__attribute__((target("avx2"))) void PackOnGrid(const float* data, Eigen::Index stride,
+                                                Eigen::Index there, const double* scales,
+                                                Eigen::Index depth, Eigen::Index tile,
+                                                double* packed) {
+  for (Eigen::Index i = 0; i < depth; ++i, data += stride, packed += tile) {
+    if (scales[i] == 0) {
+      for (Eigen::Index row = 0; row < tile; ++row) packed[row] = 0;
+    } else if (there < tile) {
+      for (Eigen::Index row = 0; row < tile; ++row) {
+        packed[row] = row < there ? std::trunc(static_cast<double>(data[row]) * scales[i]) : 0;
+      }
+    } else {
+      const __m256d scale = _mm256_set1_pd(scales[i]);
+      for (Eigen::Index row = 0; row < tile; row += 4) {
+        const __m256d four = _mm256_mul_pd(_mm256_cvtps_pd(_mm_loadu_ps(data + row)), scale);
+        _mm256_storeu_pd(packed + row,
+                         _mm256_round_pd(four, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC));
+      }
+    }
   }
 }
 
 }  // namespace
 
-void AddWideProduct(ProductKernel kernel, const Eigen::MatrixXd& left, const Eigen::MatrixXd& right,
+void AddWideProduct(ProductKernel kernel, const Eigen::MatrixXd& left,
+                    const network::Matrix<float>& right, const Eigen::ArrayXd& right_scales,
                     double* sum) {
   const Tile tile = TileOf(kernel);
   const Eigen::Index rows = left.rows();
@@ -130,8 +156,9 @@ void AddWideProduct(ProductKernel kernel, const Eigen::MatrixXd& left, const Eig
   }
   std::vector<double> packed_right(static_cast<size_t>(tile.columns * depth));
   for (Eigen::Index column = 0; column < columns; column += tile.columns) {
-    Pack(right, column, tile.columns, packed_right.data());
     const Eigen::Index width = std::min(tile.columns, columns - column);
+    PackOnGrid(right.data() + column, columns, width, right_scales.data(), depth, tile.columns,
+               packed_right.data());
     for (Eigen::Index row = 0; row < rows; row += tile.rows) {
       const double* const panel = packed_left.data() + row * depth;
       double* const corner = sum + column * rows + row;
@@ -153,8 +180,8 @@ void AddWideProduct(ProductKernel kernel, const Eigen::MatrixXd& left, const Eig
 
 #else
 
-void AddWideProduct(network::ProductKernel, const Eigen::MatrixXd&, const Eigen::MatrixXd&,
-                    double*) {}
+void AddWideProduct(network::ProductKernel, const Eigen::MatrixXd&, const network::Matrix<float>&,
+                    const Eigen::ArrayXd&, double*) {}
 
 #endif
 

@@ -3,6 +3,7 @@
 #include "gtest/gtest.h"
 
 #include <cmath>
+#include <limits>
 #include <random>
 
 #include "client/trainers/fsdp/wide_product.h"
@@ -26,18 +27,19 @@ TEST(ToGrid, NoProductIsLargerThanWhatItStandsForNorMuchSmaller) {
           (1 - 1e-9) / (left.col(i).cast<double>().norm() * right.col(i).cast<double>().norm());
     }
     const GridFactors chunk = ToGrid(left, right, factors);
+    const Eigen::MatrixXd integers = RightOnGrid(right, chunk.right_scales);
     for (Eigen::Index i = 0; i < 50; ++i) {
       const Eigen::MatrixXd exact =
           factors[i] * left.col(i).cast<double>() * right.col(i).cast<double>().transpose();
       const Eigen::MatrixXd got =
-          chunk.left.col(i) * chunk.right.col(i).transpose() * std::ldexp(1.0, -kGridBits);
+          chunk.left.col(i) * integers.col(i).transpose() * std::ldexp(1.0, -kGridBits);
       EXPECT_LE(got.norm(), 1);
       EXPECT_TRUE((got.cwiseAbs().array() <= exact.cwiseAbs().array() * (1 + 1e-12)).all());
       EXPECT_LE((got - exact).cwiseAbs().maxCoeff(), 1e-4) << size;
       EXPECT_EQ(chunk.left.col(i), chunk.left.col(i).array().round().matrix());
-      EXPECT_EQ(chunk.right.col(i), chunk.right.col(i).array().round().matrix());
+      EXPECT_EQ(integers.col(i), integers.col(i).array().round().matrix());
       EXPECT_LE(chunk.left.col(i).cwiseAbs().maxCoeff(), std::ldexp(1.0, 18));
-      EXPECT_LE(chunk.right.col(i).cwiseAbs().maxCoeff(), std::ldexp(1.0, 16));
+      EXPECT_LE(integers.col(i).cwiseAbs().maxCoeff(), std::ldexp(1.0, 16));
     }
   }
 }
@@ -47,21 +49,26 @@ TEST(ToGrid, LeavesOutWhatHasFactorZero) {
   left << std::nanf("");
   right << std::nanf(""), 1;
   const GridFactors chunk = ToGrid(left, right, Eigen::ArrayXd::Zero(1));
-  EXPECT_EQ(chunk.left.norm() + chunk.right.norm(), 0);
+  EXPECT_EQ(chunk.left.norm() + RightOnGrid(right, chunk.right_scales).norm(), 0);
+  Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(1, 2);
+  AddOuterProducts(chunk, right, sum.data());
+  EXPECT_EQ(sum, Eigen::MatrixXd::Zero(1, 2));
 }
 
 TEST(AddOuterProducts, SumsAreTheSameInAnyOrderAndBlocks) {
   std::mt19937_64 random(2);
   std::uniform_int_distribution<int> left_draw(-(1 << 18), 1 << 18);
   std::uniform_int_distribution<int> right_draw(-(1 << 15), 1 << 15);
-  GridFactors chunk{Eigen::MatrixXd(13, 301), Eigen::MatrixXd(37, 301)};
+  GridFactors chunk{Eigen::MatrixXd(13, 301), Eigen::ArrayXd::Ones(301)};
+  Matrix<float> right(37, 301);
   for (double& value : chunk.left.reshaped()) value = left_draw(random);
-  for (double& value : chunk.right.reshaped()) value = right_draw(random);
+  for (float& value : right.reshaped()) value = static_cast<float>(right_draw(random));
   Eigen::MatrixXd together = Eigen::MatrixXd::Zero(13, 37);
-  AddOuterProducts(chunk, together.data());
+  AddOuterProducts(chunk, right, together.data());
   Eigen::MatrixXd apart = Eigen::MatrixXd::Zero(13, 37);
   for (Eigen::Index i = 300; i >= 0; --i) {
-    AddOuterProducts({chunk.left.col(i), chunk.right.col(i)}, apart.data());
+    AddOuterProducts({chunk.left.col(i), chunk.right_scales.segment(i, 1)}, right.col(i),
+                     apart.data());
   }
   EXPECT_EQ(together, apart);
   // And the same as integers give.
@@ -69,8 +76,7 @@ TEST(AddOuterProducts, SumsAreTheSameInAnyOrderAndBlocks) {
     for (Eigen::Index column = 0; column < 37; ++column) {
       int64_t sum = 0;
       for (Eigen::Index i = 0; i < 301; ++i) {
-        sum +=
-            static_cast<int64_t>(chunk.left(row, i)) * static_cast<int64_t>(chunk.right(column, i));
+        sum += static_cast<int64_t>(chunk.left(row, i)) * static_cast<int64_t>(right(column, i));
       }
       EXPECT_EQ(together(row, column), static_cast<double>(sum));
     }
@@ -85,12 +91,19 @@ TEST(AddWideProduct, IsTheSameSumForAllShapesWithEveryKernel) {
     for (const Eigen::Index rows : {1, 11, 12, 13, 16, 17, 30, 64}) {
       for (const Eigen::Index columns : {1, 3, 4, 5, 12, 13, 22}) {
         for (const Eigen::Index depth : {0, 1, 64}) {
-          Eigen::MatrixXd left(rows, depth), right(columns, depth);
+          Eigen::MatrixXd left(rows, depth);
+          Matrix<float> right(columns, depth);
+          Eigen::ArrayXd scales(depth);
           for (double& value : left.reshaped()) value = draw(random);
-          for (double& value : right.reshaped()) value = draw(random);
+          for (float& value : right.reshaped()) value = 1e-4F * static_cast<float>(draw(random));
+          for (double& scale : scales) scale = std::ldexp(1.0, draw(random) % 12);
+          if (depth > 1) {
+            scales[1] = 0;
+            right(0, 1) = std::numeric_limits<float>::quiet_NaN();
+          }
           Eigen::MatrixXd sum = Eigen::MatrixXd::Constant(rows, columns, 5);
-          const Eigen::MatrixXd want = sum + left * right.transpose();
-          AddWideProduct(kernel, left, right, sum.data());
+          const Eigen::MatrixXd want = sum + left * RightOnGrid(right, scales).transpose();
+          AddWideProduct(kernel, left, right, scales, sum.data());
           EXPECT_EQ(sum, want) << static_cast<int>(kernel) << ": " << rows << " " << columns << " "
                                << depth;
         }

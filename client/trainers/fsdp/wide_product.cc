@@ -149,6 +149,7 @@ void AddWideProduct(ProductKernel kernel, const Eigen::MatrixXd& left,
   const Eigen::Index rows = left.rows();
   const Eigen::Index columns = right.rows();
   const Eigen::Index depth = left.cols();
+  if (depth == 0) return;
   const Eigen::Index row_tiles = (rows + tile.rows - 1) / tile.rows;
   std::vector<double> packed_left(static_cast<size_t>(row_tiles * tile.rows * depth));
   for (Eigen::Index row = 0; row < rows; row += tile.rows) {

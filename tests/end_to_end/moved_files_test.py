@@ -30,9 +30,9 @@ class MovedFilesTest(unittest.TestCase):
         self.database = os.path.join(self.server.data_dir, "ledger.sqlite")
         self.aside = os.path.join(self.server._folder.name, "aside")
 
-    def charge(self, name):
+    def charge(self, name, timeout="30"):
         """(exit code, what it says)"""
-        done = subprocess.run([self.server.epsctl, "--server", self.server.grpc, "--timeout", "1", "charge", "create",
+        done = subprocess.run([self.server.epsctl, "--server", self.server.grpc, "--timeout", timeout, "charge", "create",
                                "people/run", "--attempt", "1", "--charge-id", name, "--pure-dp", "0.001"],
                               capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
         return done.returncode, done.stderr
@@ -47,11 +47,11 @@ class MovedFilesTest(unittest.TestCase):
     def is_away_and_comes_back(self, away, back, reason):
         self.assertEqual(self.charge("before")[0], 0)
         away()
-        code, said = self.charge("while-away")
+        code, said = self.charge("while-away", "1")
         self.assertNotIn(code, (0, 3), said)
         self.assertIn(reason, self.why_not_serving())
         self.assertEqual(self.charges()[:2], ["first", "before"])  # reading goes on
-        self.assertNotEqual(self.charge("refused")[0], 0)
+        self.assertNotEqual(self.charge("refused", "1")[0], 0)
         back()
         deadline = time.monotonic() + PATIENCE_SECONDS
         while self.why_not_serving():

@@ -74,13 +74,14 @@ class ServedLedger:
             raise RuntimeError("epsledgerd did not start: " + stream.read()[-2000:])
 
     def stop(self):
-        """The data directory stays until the end of the `with`."""
+        """Returns the server's exit code, which is negative if it had to be killed. The data directory stays until the end of
+        the `with`."""
         self._process.terminate()
         try:
             self._process.wait(20)
         except subprocess.TimeoutExpired:
             self._process.kill()
-            self._process.wait()
+        return self._process.wait()
 
     @property
     def pid(self):

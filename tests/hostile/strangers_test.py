@@ -61,14 +61,15 @@ def come_for_ever(address, token):
     """New clients, one after the other, in a process of their own: a line for each that was let in, or why it was not."""
     while True:
         try:
-            come(address, token)
+            # They get the processor's leavings, so what they cannot do at once says nothing of the server.
+            come(address, token, epsledger.Retry(call_timeout=60, first_contact_timeout=60))
             print("let in", flush=True)
         except epsledger.EpsledgerError as error:
             print("failed: %s" % error, flush=True)
 
 
-def come(address, token):
-    with epsledger.connect(address=address, transport="grpc", token=token) as late:
+def come(address, token, retry=epsledger.Retry()):
+    with epsledger.connect(address=address, transport="grpc", token=token, retry=retry) as late:
         if not late.budget("people").cells:
             raise ValueError("a budget without cells")
 

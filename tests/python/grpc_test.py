@@ -174,7 +174,7 @@ class Grpc(LedgerCase):
         retry = epsledger.Retry(call_timeout=600, overall_timeout=600, first_contact_timeout=0.5)
         with mock.patch.object(grpc_transport, "_MOST_CONNECT_SECONDS", 0.2), BlackHole() as hole, \
                 epsledger.connect(transport="grpc", address=hole.address, retry=retry) as client, \
-                self.assertRaisesRegex(epsledger.Unavailable, "no answer in 0[.][012]"):
+                self.assertRaisesRegex(epsledger.Unavailable, "no answer in [0-9.e-]+ s"):
             client.budgets()
 
     def test_a_charge_in_an_outage_is_unknown_once_and_never_sent_afterwards(self):

@@ -31,15 +31,15 @@ class Unreachable(unittest.TestCase):
 
     def test_a_connection_that_is_dropped(self):
         with BlackHole() as hole, epsledger.connect(address="http://" + hole.address, retry=SHORT) as client:
-            self.assert_nothing_is_unknown(client, "no connection in 0.[123]")
+            self.assert_nothing_is_unknown(client, "no connection in [0-9.e-]+ s")
 
     def test_a_connection_that_is_dropped_is_waited_for_as_long_as_a_first_contact(self):
         # The overall timeout is out of reach: the test ends because no connection was made.
         retry = epsledger.Retry(call_timeout=600, overall_timeout=600, first_contact_timeout=0.5)
         with mock.patch.object(http_transport, "_MOST_CONNECT_SECONDS", 0.2), BlackHole() as hole, \
                 epsledger.connect(address="http://" + hole.address, retry=retry) as client:
-            self.assert_nothing_is_unknown(client, "no connection in 0[.][012]")
-            with self.assertRaisesRegex(epsledger.Unavailable, "no connection in 0[.][012]"):
+            self.assert_nothing_is_unknown(client, "no connection in [0-9.e-]+ s")
+            with self.assertRaisesRegex(epsledger.Unavailable, "no connection in [0-9.e-]+ s"):
                 client.budgets()
 
     def test_a_connection_is_given_up_after_as_long_as_the_first_contact_may_take(self):

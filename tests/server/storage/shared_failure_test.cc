@@ -213,14 +213,14 @@ TEST(SharedFailure, WhatTheStandbyLacksIsNotAcknowledgedByARepetition) {
   const core::SessionName run = MakeSession(client, "b", 1);
   {
     // A server with little patience says why nothing is acknowledged, and goes on by itself.
-    strict.patience = absl::Seconds(1);
+    strict.patience = absl::Seconds(5);
     auto hasty = open();
     WaitingClient third(*hasty);
     const core::SessionName session = MakeSession(third, "h", 1);
     ASSERT_TRUE((*standby)->Stop().ok());
     EXPECT_EQ(third.Charge(session, 1, "a", PureDp{kStep}).status().code(), kUnavailable);
     EXPECT_TRUE(Until([&] { return !hasty->Health().ok(); }));
-    EXPECT_THAT(std::string(hasty->Health().message()), HasSubstr("has not answered for 1s"));
+    EXPECT_THAT(std::string(hasty->Health().message()), HasSubstr("has not answered for 5s"));
     ASSERT_TRUE((*standby)->Restart().ok()) << (*standby)->Log();
     EXPECT_TRUE(Accepted(ChargeUntilKnown(third, session, 1, "a", PureDp{kStep})));
     EXPECT_TRUE(Accepted(ChargeUntilKnown(third, session, 1, "b", PureDp{kStep})));
@@ -306,7 +306,7 @@ TEST(SharedFailure, WhoUnsetsTheStandbyHasNothingAcknowledged) {
 TEST(SharedFailure, AServerThatHoldsALedgerHoldsUpNoOther) {
   const PostgresDatabase database;
   auto server =
-      GroupCommitLedger::Open(database.Store(), {.hold_patience = absl::Seconds(3)}).value();
+      GroupCommitLedger::Open(database.Store(), {.hold_patience = absl::Seconds(10)}).value();
   WaitingClient client(*server);
   const core::SessionName held = MakeSession(client, "held", 1);
   const core::SessionName free = MakeSession(client, "free", 1);
@@ -336,7 +336,7 @@ TEST(SharedFailure, AServerThatHoldsALedgerHoldsUpNoOther) {
       EXPECT_FALSE(is_answered(waiting.front()));
       EXPECT_TRUE(server->Health().ok());
     }
-    if (i == 10) {
+    if (i == 7) {
       EXPECT_TRUE(stopped->Rollback().ok());
     }
   }

@@ -89,6 +89,7 @@ class PricingLedgerTest : public ::testing::Test {
 };
 
 TEST_F(PricingLedgerTest, NobodyWaitsForWhatAnotherTenantAsksFor) {
+  Serve(absl::InfiniteDuration());
   std::atomic<bool> gone = false;
   core::Command dear{
       .body = core::ChargePreview{.session = kSession, .event = Dear(5'000), .count = 1}};

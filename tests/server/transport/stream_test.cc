@@ -33,11 +33,11 @@ v1::ChargeRequest Request(const std::string& id, const std::string& event = kOne
 
 std::string ChargeNamed(const std::string& id) { return std::string(kAttempt) + "/charges/" + id; }
 
-// One stream of a client, which fails after 60 seconds.
+// One stream of a client, which fails after 250 seconds.
 class OpenStream {
  public:
   explicit OpenStream(TestClient& client) {
-    context_.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(60));
+    context_.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(250));
     stream_ = client.charges->StreamCharges(&context_);
   }
 
@@ -372,7 +372,7 @@ TEST(ChargeStream, IsEndedByTheServerAtItsDeadline) {
   server.held.Hold();
   std::vector<fuzz::Http2Frame> frames = fuzz::Http2Call(
       "/epsledger.v1.ChargeService/StreamCharges", Request("late").SerializeAsString());
-  frames[1].payload += std::string(1, '\0') + "\x0cgrpc-timeout\x04" + "300m";
+  frames[1].payload += std::string(1, '\0') + "\x0cgrpc-timeout\x05" + "3000m";
   frames[2].flags = 0;  // more requests would follow
   EXPECT_EQ(StatusOnTheWire(server.server->addresses()[0], fuzz::WriteHttp2(frames)),
             std::to_string(grpc::StatusCode::DEADLINE_EXCEEDED));

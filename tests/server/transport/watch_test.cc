@@ -25,11 +25,11 @@ ServerOptions UnboundedReads() {
   return {.addresses = {"127.0.0.1:0"}, .quotas = {.read_bytes_per_second_of_tenant = 0}};
 }
 
-// One watch of a client, which fails after 60 seconds.
+// One watch of a client, which fails after 250 seconds.
 class OpenWatch {
  public:
   OpenWatch(TestClient& client, const std::string& name, int64_t after = 0) {
-    context_.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(60));
+    context_.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(250));
     if (name.find("/sessions/") == name.npos) {
       v1::WatchBudgetRequest request;
       request.set_name(name);

@@ -1,5 +1,6 @@
 #include "server/transport/grpc/calls/pricing_ledger.h"
 
+#include <ctime>
 #include <list>
 #include <map>
 #include <memory>
@@ -20,7 +21,6 @@
 #include "server/core/codec.h"
 #include "server/core/pricing.h"
 #include "server/core/unavailable.h"
-#include "server/transport/grpc/calls/steady_time.h"
 
 namespace epsledger::transport {
 namespace {
@@ -50,6 +50,13 @@ bool IsAbandoned(const core::Command& command) {
 
 absl::Status NobodyWaits() {
   return absl::CancelledError("nobody waits for the answer any more: nothing was done");
+}
+
+// The processor time of this thread. A machine that is busy with other work makes no event dearer.
+absl::Duration ComputingTime() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return absl::DurationFromTimespec(time);
 }
 
 absl::Status TakesTooLong(absl::Duration limit) {
@@ -119,11 +126,12 @@ class PricingLedger::Memory {
     std::shared_ptr<Pricing> pricing = Before(wanted);
     const bool is_bounded = std::holds_alternative<core::Charge>(command.body) ||
                             std::holds_alternative<core::ChargePreview>(command.body);
-    const SteadyTime deadline = is_bounded ? SteadyNow() + max_pricing_ : absl::InfiniteDuration();
+    const absl::Duration limit =
+        is_bounded ? ComputingTime() + max_pricing_ : absl::InfiniteDuration();
     const auto abandoned = [&] {
       // Yield, so that a charge that wakes now need not wait for the end of the scheduler's slice.
       std::this_thread::yield();
-      return IsAbandoned(command) || SteadyNow() > deadline;
+      return IsAbandoned(command) || ComputingTime() > limit;
     };
     const auto cut_off = [&] {
       return IsAbandoned(command) ? NobodyWaits() : TakesTooLong(max_pricing_);

@@ -15,8 +15,8 @@ namespace epsledger::transport {
 // an earlier one wanted. Thread-safe.
 //
 // The work is bounded. CANCELLED: the command was abandoned before everything was computed.
-// INVALID_ARGUMENT: the events of a charge or preview take more than `max_pricing` to price. In
-// both cases nothing was decided.
+// INVALID_ARGUMENT: the events of a charge or preview take more than `max_pricing` of processor
+// time to price. In both cases nothing was decided.
 class PricingLedger : public core::ForwardingLedger {
  public:
   // Events of training take milliseconds.

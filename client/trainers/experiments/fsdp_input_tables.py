@@ -3,7 +3,7 @@ import fsdp_tables
 import markdown
 import runs
 
-MEAN, VIEWS = ("--center-noise", "30"), ("--augmentation-multiplicity", "2")
+MEAN, VIEWS = ("--center-noise", "30"), fsdp_tables.VIEWS
 ROWS = (
     ("deskewed features alone", ()),
     ("a private mean subtracted, noise 30", MEAN),

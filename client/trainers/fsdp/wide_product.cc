@@ -103,7 +103,7 @@ Tile TileOf(ProductKernel kernel) {
                                           : Tile{.rows = 12, .columns = 4, .add = AddTileAvx2};
 }
 
-constexpr Eigen::Index kLargestTile = 16 * 12;
+constexpr Eigen::Index kLargestTile = Eigen::Index{16} * 12;
 
 // Copies rows [begin, begin + tile) of all columns of `matrix`, one column after the other, with
 // zeros past the end of the matrix.

@@ -3,8 +3,8 @@ import dataclasses
 import math
 import xml.sax.saxutils
 
-WIDTH, HEIGHT = 760, 460
-LEFT, RIGHT, TOP, BOTTOM = 64, 200, 48, 56  # margins around the plot; the legend is in the right one
+WIDTH, HEIGHT = 800, 460
+LEFT, RIGHT, TOP, BOTTOM = 64, 240, 48, 56  # margins around the plot; the legend is in the right one
 MOST_TICKS = 8
 
 

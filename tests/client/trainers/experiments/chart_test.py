@@ -71,6 +71,13 @@ class LineChart(unittest.TestCase):
             self.assertTrue(0 <= float(circle.get("cx")) <= chart.WIDTH)
             self.assertTrue(0 <= float(circle.get("cy")) <= chart.HEIGHT)
 
+    def test_the_longest_name_of_a_series_fits_into_the_frame(self):
+        name = "paper's DP-SGD, no proof"
+        svg = chart.line_chart("", "", "", [chart.Series(name, MEASURED.points, "#123456")])
+        texts = xml.etree.ElementTree.fromstring(svg).iter(SVG + "text")
+        (x,) = [float(text.get("x")) for text in texts if text.text == name]
+        self.assertLess(x + 7 * len(name), chart.WIDTH)  # a letter takes 6.7 on average
+
     def test_is_the_same_for_the_same_numbers_and_another_for_others(self):
         again = chart.line_chart("Accuracy & epsilon", "epsilon", "accuracy in percent", [MEASURED, PRINTED])
         self.assertEqual(self.svg, again)

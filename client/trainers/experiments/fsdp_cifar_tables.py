@@ -15,7 +15,9 @@ PAPER = {"DP-SGD": {2: 63.63, 4: 68.98, 8: 73.55}, "FSDP": {2: 72.15, 4: 74.83, 
          "FSDP-R": {2: 71.29, 4: 74.25, 8: 76.54}, "FSDP-C": {2: 67.89, 4: 71.91, 8: 75.21}}
 PAPER_RANKS = {10: (71.59, 73.95, 75.77), 50: (72.15, 74.83, 76.88), 200: (72.16, 74.87, 76.89),
                500: (72.32, 74.93, 76.96), 1000: (71.26, 74.05, 76.14)}
-CIFAR = Setting("cifar10-jpeg75", DP_SGD, FSDP, SCHEDULE, PAPER, PAPER_RANKS)
+# The best of 1, 0.1 and 0.02 in one run each of FSDP-C at epsilon 4; with 1, as in the other rows, the loss diverges.
+ADAPTIVE_LEARNING_RATE = "0.1"
+CIFAR = Setting("cifar10-jpeg75", DP_SGD, FSDP, SCHEDULE, PAPER, PAPER_RANKS, ADAPTIVE_LEARNING_RATE)
 EPSILONS = (1, 2, 4, 8)
 RANKS = (1, 10, 63)
 CAPTION = """
@@ -23,7 +25,8 @@ The records are cifar10-jpeg75, lossy copies of CIFAR-10: these are not results 
 image, averaged over 2 x 2 positions, go to MLP(64), with the same sound FSDP and DP-SGD as on MNIST; the paper trains
 two convolutions and two layers of 1000. A SUBSET OF EPOCHS: 4, 6, 8 and 10 at epsilon 1, 2, 4 and 8. Nothing was tuned
 to reach the paper's numbers, which at epsilon 2 and 4 are above what is known to be reachable without public data
-(README of fsdp).
+(README of fsdp). The rows FSDP-C and FSDP have learning rate 0.1 in place of 1: adaptive clipping raises the clip norm,
+and a step with it, and with 1 they reach 16 to 22 %.
 """
 
 

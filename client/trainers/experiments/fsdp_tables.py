@@ -46,6 +46,7 @@ class Setting:
     schedule: dict  # epsilon: (expected batch size, epochs)
     paper: dict  # row of Table 5: {epsilon: accuracy}
     paper_ranks: dict  # Table 3, k: accuracy at epsilon 2, 4, 8
+    adaptive_learning_rate: str = "1"  # with adaptive clipping, which moves the clip norm and a step's length with it
 
 
 MNIST = Setting("mnist", MLP_DP_SGD, MLP_FSDP, MLP_SCHEDULE, PAPER, PAPER_RANKS)
@@ -110,13 +111,18 @@ def ranks_of(bench, setting, ranks):
             markdown.table(["k", *columns], printed))
 
 
+def adaptively_clipped(setting, flags):
+    rate = flags.index("--learning-rate") + 1
+    return flags[:rate] + (setting.adaptive_learning_rate,) + flags[rate + 1:] + ("--quantile", "0.9")
+
+
 def parts_of(bench, setting):
     """Returns Table 5 for a data set."""
-    joint, relevance, adaptive = ("--geometry", "joint"), ("--relevance", "weights"), ("--quantile", "0.9")
+    joint, relevance = ("--geometry", "joint"), ("--relevance", "weights")
     rows = []
     for name, flags in (("DP-SGD", setting.dp_sgd), ("FSDP-M", setting.fsdp), ("FSDP-S", setting.fsdp + joint),
-                        ("FSDP-R", setting.fsdp + joint + relevance), ("FSDP-C", setting.fsdp + adaptive),
-                        ("FSDP", setting.fsdp + joint + relevance + adaptive)):
+                        ("FSDP-R", setting.fsdp + joint + relevance), ("FSDP-C", adaptively_clipped(setting, setting.fsdp)),
+                        ("FSDP", adaptively_clipped(setting, setting.fsdp + joint + relevance))):
         row = [name]
         for epsilon in (2, 4, 8):
             row += [accuracy_of(bench, setting, epsilon, flags, name).text(2), "%.2f" % setting.paper[name][epsilon]]

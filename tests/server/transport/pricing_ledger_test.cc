@@ -173,6 +173,21 @@ TEST_F(PricingLedgerTest, PricesInUnitsAreBoundedAndEndWhenNobodyWaits) {
   EXPECT_EQ(Submit(kHog, std::move(command)).get().status().code(), absl::StatusCode::kCancelled);
 }
 
+TEST_F(PricingLedgerTest, TimeInWhichItDoesNotComputeIsNotCounted) {
+  Serve(absl::Seconds(2));
+  core::Command command{
+      .body = core::ChargePreview{.session = kSession, .event = Dear(10), .count = 1}};
+  // A processor that is taken away for three seconds whenever the computation looks up.
+  std::atomic<int> looks = 0;
+  command.abandoned = [&looks] {
+    if (++looks <= 3) absl::SleepFor(absl::Seconds(3));
+    return false;
+  };
+  const auto outcome = Submit(kHog, std::move(command)).get();
+  EXPECT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_GE(looks, 3);
+}
+
 TEST_F(PricingLedgerTest, AStopAnswersEverybody) {
   absl::Notification begun;
   absl::Notification release;

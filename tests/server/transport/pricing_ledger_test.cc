@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "server/storage/group_commit_ledger.h"
 #include "tests/server/storage/memory_store.h"
 #include "tests/server/storage/waiting_client.h"

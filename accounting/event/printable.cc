@@ -76,4 +76,6 @@ std::string Escaped(std::string_view text) {
   return escaped;
 }
 
+std::string Quoted(std::string_view text) { return "\"" + Escaped(text) + "\""; }
+
 }  // namespace epsledger::accounting

@@ -21,6 +21,8 @@ std::string Printable(std::string_view text);
 // Returns the text as a literal: controls, quotes and backslashes are escaped, "\n", "\033",
 // "\u202e".
 std::string Escaped(std::string_view text);
+// Returns Escaped(text) in quotes: it cannot be taken for the words around it.
+std::string Quoted(std::string_view text);
 
 }  // namespace epsledger::accounting
 

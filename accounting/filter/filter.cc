@@ -67,7 +67,7 @@ absl::StatusOr<Filter> RenyiGridFilter(double epsilon, double log_delta) {
 }
 
 // The text that kAllCellsWithTolerance adds to every theorem.
-constexpr char kTolerance[] = " ; up to 2^-32 of the cap beyond it";
+constexpr char kToleranceNote[] = " ; up to 2^-32 of the cap beyond it";
 
 constexpr char kResidueTheorem[] =
     "residue filter along one reference, accounting/filter/README.md ; after arXiv 2602.15815";
@@ -195,7 +195,7 @@ absl::StatusOr<Filter> PureDpFilter(double epsilon, const std::string& path) {
   return Filter{
       FilterRule::kAllCellsWithTolerance,
       {FilterCell{CellQuantity::kEpsilon, 0, epsilon}, FilterCell{CellQuantity::kDelta, 0, 0}},
-      absl::StrCat("[RRUV16] Sec 3: epsilons add up adaptively", kTolerance)};
+      absl::StrCat("[RRUV16] Sec 3: epsilons add up adaptively", kToleranceNote)};
 }
 
 absl::StatusOr<Filter> MakeApproximateDpFilter(double epsilon, double delta,
@@ -219,7 +219,7 @@ absl::StatusOr<Filter> MakeApproximateDpFilter(double epsilon, double delta,
           FilterRule::kAllCellsWithTolerance,
           {FilterCell{CellQuantity::kEpsilon, 0, epsilon},
            FilterCell{CellQuantity::kDelta, 0, delta}},
-          absl::StrCat("[RRUV16] Sec 3: epsilons and deltas add up adaptively", kTolerance)};
+          absl::StrCat("[RRUV16] Sec 3: epsilons and deltas add up adaptively", kToleranceNote)};
     case ApproximateDpFilter::kAdvanced:
       return AdvancedFilter(epsilon, delta);
     case ApproximateDpFilter::kZcdp: {
@@ -240,14 +240,14 @@ absl::StatusOr<Filter> MakeApproximateDpFilter(double epsilon, double delta,
 absl::StatusOr<Filter> ZcdpFilter(double rho, const std::string& path) {
   RETURN_IF_ERROR(Check(path, "rho", rho, kPositive));
   return OneCell(FilterRule::kAllCellsWithTolerance, CellQuantity::kRho, 0, rho,
-                 absl::StrCat("[FZ21] Thm 4.3 at every order", kTolerance));
+                 absl::StrCat("[FZ21] Thm 4.3 at every order", kToleranceNote));
 }
 
 absl::StatusOr<Filter> GaussianDpFilter(double mu, const std::string& path) {
   RETURN_IF_ERROR(Check(path, "mu", mu, kPositive));
   const double cap = std::min(RoundDownNonNegative(mu * mu), kLargest);
   return OneCell(FilterRule::kAllCellsWithTolerance, CellQuantity::kMuSquared, 0, cap,
-                 absl::StrCat("[ST22] Thm 1, plain Gaussian events only", kTolerance));
+                 absl::StrCat("[ST22] Thm 1, plain Gaussian events only", kToleranceNote));
 }
 
 absl::StatusOr<Filter> RenyiFilter(double order, double divergence, const std::string& path) {

@@ -9,14 +9,6 @@
 #include "accounting/event/printable.h"
 
 namespace epsledger::core {
-namespace {
-
-// Text of a person cannot be taken for the words around it.
-std::string Quoted(std::string_view text) {
-  return absl::StrCat("\"", accounting::Escaped(text), "\"");
-}
-
-}  // namespace
 
 const char* Name(AnnotationTopic topic) {
   switch (topic) {
@@ -59,7 +51,7 @@ std::string Describe(const SignOff& sign_off) {
       std::isfinite(sign_off.epsilon)
           ? absl::StrCat("epsilon ", accounting::FormatDouble(sign_off.epsilon))
           : "no epsilon";
-  return absl::StrCat(Quoted(sign_off.signer), ", ", Quoted(sign_off.role),
+  return absl::StrCat(accounting::Quoted(sign_off.signer), ", ", accounting::Quoted(sign_off.role),
                       ", answers for the statement ",
                       absl::BytesToHexString(sign_off.statement_sha256).substr(0, 16),
                       "... of entry ", sign_off.statement_sequence, ": ", epsilon, " at delta ",

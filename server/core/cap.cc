@@ -89,7 +89,7 @@ struct FilterBuilder {
   }
 };
 
-struct Describer {
+struct CapDescriber {
   std::string operator()(const PureEpsilonCap& cap) const {
     return absl::StrFormat("%g-DP", cap.epsilon);
   }
@@ -202,6 +202,6 @@ bool TakeFilterOf(const Cap& from, Cap* to) {
   return true;
 }
 
-std::string Describe(const Cap& cap) { return std::visit(Describer{}, cap); }
+std::string Describe(const Cap& cap) { return std::visit(CapDescriber{}, cap); }
 
 }  // namespace epsledger::core

@@ -11,9 +11,7 @@
 namespace epsledger::core {
 namespace {
 
-std::string Quoted(std::string_view text) {
-  return absl::StrCat("\"", accounting::Escaped(text), "\"");
-}
+using accounting::Quoted;
 
 std::string Because(std::string_view reason) {
   return reason.empty() ? "" : absl::StrCat(": ", Quoted(reason));

@@ -30,9 +30,9 @@ absl::Status Error(sqlite3* database, const std::string& path) {
 }
 
 // The rows of one query.
-class Cursor : public RowCursor {
+class SqliteCursor : public RowCursor {
  public:
-  Cursor(sqlite3* database, const std::string& path, const char* sql, int64_t ledger_id = 0)
+  SqliteCursor(sqlite3* database, const std::string& path, const char* sql, int64_t ledger_id = 0)
       : database_(database), path_(path) {
     sqlite3_stmt* statement = nullptr;
     if (sqlite3_prepare_v2(database, sql, -1, &statement, nullptr) != SQLITE_OK) {
@@ -79,9 +79,9 @@ absl::StatusOr<Database> OpenReadOnly(const std::string& path) {
   return database;
 }
 
-class LedgerRows {
+class SqliteRows {
  public:
-  LedgerRows(sqlite3* database, const std::string& path, int64_t ledger_id)
+  SqliteRows(sqlite3* database, const std::string& path, int64_t ledger_id)
       : entries_(database, path,
                  "SELECT sequence, hash, content FROM entries"
                  " WHERE entry_id BETWEEN ?1 << 40 AND (?1 << 40) + 1099511627775"
@@ -98,26 +98,26 @@ class LedgerRows {
   StoredRows stored() { return {entries_, charges_, budgets_}; }
 
  private:
-  Cursor entries_;
-  Cursor charges_;
-  Cursor budgets_;
+  SqliteCursor entries_;
+  SqliteCursor charges_;
+  SqliteCursor budgets_;
 };
 
 // The faults that SQLite itself finds: in pages and indexes, and rows that belong to nothing.
 absl::StatusOr<std::optional<core::LedgerFault>> CheckDatabase(sqlite3* database,
                                                                const std::string& path) {
-  Cursor integrity(database, path, "PRAGMA integrity_check(1)");
+  SqliteCursor integrity(database, path, "PRAGMA integrity_check(1)");
   if (integrity.Next() && integrity.Bytes(0) != "ok") {
     return core::LedgerFault{0, absl::StrCat("the database file: ", integrity.Bytes(0))};
   }
   if (!integrity.status().ok()) return integrity.status();
-  Cursor orphans(database, path, "PRAGMA foreign_key_check");
+  SqliteCursor orphans(database, path, "PRAGMA foreign_key_check");
   if (orphans.Next()) {
     return core::LedgerFault{0, absl::StrCat("the table ", orphans.Bytes(0),
                                              " has a row that belongs to no ", orphans.Bytes(2))};
   }
   if (!orphans.status().ok()) return orphans.status();
-  Cursor strays(
+  SqliteCursor strays(
       database, path,
       "SELECT 'entries' FROM entries WHERE ledger_id NOT IN (SELECT ledger_id FROM ledgers)"
       " UNION ALL"
@@ -133,7 +133,8 @@ absl::StatusOr<std::optional<core::LedgerFault>> CheckDatabase(sqlite3* database
       "SELECT ledger_id, session_number, sequence >> 6 FROM charges";
   for (const auto& [some, others] :
        {std::pair(kBlocks, kBlocksOfKeys), std::pair(kBlocksOfKeys, kBlocks)}) {
-    Cursor differences(database, path, absl::StrCat(some, " EXCEPT ", others, " LIMIT 1").c_str());
+    SqliteCursor differences(database, path,
+                             absl::StrCat(some, " EXCEPT ", others, " LIMIT 1").c_str());
     if (differences.Next()) {
       return core::LedgerFault{0, "the table of blocks says something else than that of keys"};
     }
@@ -154,10 +155,10 @@ absl::StatusOr<std::vector<LedgerReport>> VerifySqlite(const std::string& path,
   } else if (!lost.ok()) {
     return lost;
   }
-  Cursor ledgers(database.get(), path,
-                 "SELECT ledger_id, root_budget FROM ledgers ORDER BY ledger_id");
+  SqliteCursor ledgers(database.get(), path,
+                       "SELECT ledger_id, root_budget FROM ledgers ORDER BY ledger_id");
   while (ledgers.Next()) {
-    LedgerRows rows(database.get(), path, ledgers.Int(0));
+    SqliteRows rows(database.get(), path, ledgers.Int(0));
     const std::string root_id = ledgers.Bytes(1);
     ASSIGN_OR_RETURN(LedgerReport report,
                      InspectLedger(
@@ -180,12 +181,12 @@ absl::StatusOr<LedgerReport> ExportSqlite(const std::string& path, const std::st
                                           std::ostream& out) {
   ASSIGN_OR_RETURN(const Database database, OpenReadOnly(path));
   RETURN_IF_ERROR(CheckForLostCommits(database.get(), path));
-  Cursor ledgers(database.get(), path,
-                 "SELECT ledger_id, root_budget FROM ledgers ORDER BY ledger_id");
+  SqliteCursor ledgers(database.get(), path,
+                       "SELECT ledger_id, root_budget FROM ledgers ORDER BY ledger_id");
   while (ledgers.Next()) {
     if (ledgers.Bytes(1) != root_id) continue;
     ExportWriter writer(out, root_id);
-    LedgerRows rows(database.get(), path, ledgers.Int(0));
+    SqliteRows rows(database.get(), path, ledgers.Int(0));
     absl::StatusOr<LedgerReport> report =
         InspectLedger(root_id, rows.stored(), [&](const core::Entry& entry) { writer.Add(entry); });
     if (!report.ok() || report->fault.has_value()) return report;

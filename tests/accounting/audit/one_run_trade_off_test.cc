@@ -41,13 +41,13 @@ TEST(AuditOneRunGaussian, AgreesWithThePublishedRecursion) {
   }
 }
 
-struct PValueRow {
+struct TradeOffPValueRow {
   double mu;
   OneRunCounts counts;
   double p_value;
 };
 
-constexpr PValueRow kPValues[] = {
+constexpr TradeOffPValueRow kTradeOffPValues[] = {
     {1, {100, 100, 80}, 0.47092757},
     {1, {1000, 100, 75}, 1},
     {0.5, {1000, 1000, 650}, 0.542252418},
@@ -55,7 +55,7 @@ constexpr PValueRow kPValues[] = {
 };
 
 TEST(OneRunTradeOffPValue, AgreesWithThePublishedRecursion) {
-  for (const PValueRow& row : kPValues) {
+  for (const TradeOffPValueRow& row : kTradeOffPValues) {
     const double p = OneRunTradeOffPValue(row.counts, *TradeOffFunction::Gaussian(row.mu));
     EXPECT_GE(p, row.p_value * (1 - 1e-8)) << row.mu;
     EXPECT_LE(p, row.p_value * (1 + 0x1p-9)) << row.mu;

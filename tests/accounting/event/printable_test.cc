@@ -51,6 +51,11 @@ TEST(Printable, SaysWhichControl) {
             "a\\033[2J\\n\\u009b\\u202e\\\"\\\\\xc3\xa4");
 }
 
+TEST(Printable, QuotedTextCannotEndItsQuotes) {
+  EXPECT_EQ(Quoted("a\" by \"b\n"), R"("a\" by \"b\n")");
+  EXPECT_EQ(Quoted(""), R"("")");
+}
+
 TEST(Printable, TakesBytesThatAreNoText) {
   EXPECT_FALSE(IsPrintable("a\x9b"));
   EXPECT_TRUE(IsPrintable("a\xe2"));

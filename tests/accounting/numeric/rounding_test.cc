@@ -9,7 +9,7 @@
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kQuietNaN = std::numeric_limits<double>::quiet_NaN();
 
 TEST(RoundUp, NeverReturnsLessAndTurnsNaNIntoNoBound) {
   for (const double x : {0.0, -0.0, 5e-324, -5e-324, 1e-308, 1.0, -1.0, 1e308}) {
@@ -18,8 +18,8 @@ TEST(RoundUp, NeverReturnsLessAndTurnsNaNIntoNoBound) {
     EXPECT_LE(RoundUp(x), x + std::abs(x) * 1e-15 + 1e-320) << x;
   }
   EXPECT_EQ(RoundUp(kInfinity), kInfinity);
-  EXPECT_EQ(RoundUp(kNaN), kInfinity);
-  EXPECT_EQ(RoundDown(kNaN), -kInfinity);
+  EXPECT_EQ(RoundUp(kQuietNaN), kInfinity);
+  EXPECT_EQ(RoundDown(kQuietNaN), -kInfinity);
   EXPECT_EQ(RoundDown(-kInfinity), -kInfinity);
 }
 
@@ -44,7 +44,7 @@ TEST(AddProductUp, IsExactWhereTheDoublesHaveTheSumAndTheNextDoubleOtherwise) {
   EXPECT_EQ(sum(0, 3, 1 + 0x1p-52), 3 + 2 * 0x1p-51);
   EXPECT_GE(sum(0, 0.5, 5e-324), 5e-324);
   EXPECT_EQ(sum(kInfinity, 1, 1), kInfinity);
-  EXPECT_EQ(sum(0, 1, kNaN), kInfinity);
+  EXPECT_EQ(sum(0, 1, kQuietNaN), kInfinity);
   EXPECT_EQ(sum(0, 2, 1.5e308), kInfinity);
 }
 

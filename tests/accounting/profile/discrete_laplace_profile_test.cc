@@ -11,7 +11,7 @@ namespace epsledger::accounting {
 namespace {
 
 // Every outcome to where e^{-a |k|} is below e^-120, and one more for each of the two tails.
-std::vector<Outcome> Outcomes(double a, int64_t s) {
+std::vector<Outcome> LaplaceOutcomes(double a, int64_t s) {
   const int64_t end = static_cast<int64_t>(120 / a) + s + 2;
   const Real r = Exp(-Real(a));
   const Real scale = (Real(1) - r) / (Real(1) + r);
@@ -27,7 +27,7 @@ TEST(DiscreteLaplaceProfile, BracketsTheSumOverOutcomes) {
   for (const double a : {0.3, 1.0, 5.0}) {
     for (const int64_t s : {1, 2, 3, 7}) {
       const DiscreteLaplaceProfile profile(a, static_cast<double>(s));
-      const std::vector<Outcome> outcomes = Outcomes(a, s);
+      const std::vector<Outcome> outcomes = LaplaceOutcomes(a, s);
       const double largest = a * static_cast<double>(s);
       std::vector<double> epsilons = {-50, 50};
       for (double part = -1.23; part < 1.3; part += 0.0777) epsilons.push_back(part * largest);

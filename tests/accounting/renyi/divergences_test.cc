@@ -9,7 +9,7 @@
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kOrders[] = {1.2, 2.0, 3.7, 8.0, 33.0};
+constexpr double kDivergenceOrders[] = {1.2, 2.0, 3.7, 8.0, 33.0};
 
 RenyiDivergences Profile(const MechanismEvent& event, double count = 1, Setting setting = Setting{},
                          int64_t group_size = 1) {
@@ -29,7 +29,7 @@ Setting Relation(NeighboringRelation relation) {
   return setting;
 }
 
-MechanismEvent Sampled(double q, MechanismEvent event) {
+MechanismEvent SampledEvent(double q, MechanismEvent event) {
   return PoissonSampled{q, NestedEvent(std::move(event))};
 }
 
@@ -37,17 +37,17 @@ TEST(RenyiDivergences, EveryEventItKnowsComposesByCounting) {
   const NestedEvent gaussian{MechanismEvent(Gaussian{2})};
   const NestedEvent laplace{MechanismEvent(Laplace{2})};
   const MechanismEvent events[] = {
-      Sampled(.1, Laplace{1}),
-      Sampled(.1, PureDp{.4}),
-      Sampled(.1, ApproximateDp{.4, 1e-9}),
-      Sampled(.1, Composed{{CountedEvent{laplace}, CountedEvent{gaussian}}}),
-      Sampled(.1, DiscreteGaussian{3, 1}),
+      SampledEvent(.1, Laplace{1}),
+      SampledEvent(.1, PureDp{.4}),
+      SampledEvent(.1, ApproximateDp{.4, 1e-9}),
+      SampledEvent(.1, Composed{{CountedEvent{laplace}, CountedEvent{gaussian}}}),
+      SampledEvent(.1, DiscreteGaussian{3, 1}),
       RandomAllocation{20, 3, gaussian},
       RepeatAndSelect{laplace, 5, 1},
       BandedMatrixFactorization{2, 4, 100, .05},
   };
   for (const MechanismEvent& event : events) {
-    for (const double order : kOrders) {
+    for (const double order : kDivergenceOrders) {
       const double one = Profile(event).Divergence(order);
       EXPECT_GT(one, 0) << Describe(event);
       EXPECT_NEAR(Profile(event, 100).Divergence(order) / (100 * one), 1, 1e-12) << Describe(event);
@@ -63,10 +63,12 @@ TEST(RenyiDivergences, SamplingNeverCosts) {
     for (const auto relation :
          {NeighboringRelation::kAddOrRemoveOne, NeighboringRelation::kReplaceOne,
           NeighboringRelation::kReplaceSpecial}) {
-      for (const double order : kOrders) {
+      for (const double order : kDivergenceOrders) {
         const double whole = Profile(event, 1, Relation(relation)).Divergence(order);
-        const double rare = Profile(Sampled(.001, event), 1, Relation(relation)).Divergence(order);
-        const double often = Profile(Sampled(.9, event), 1, Relation(relation)).Divergence(order);
+        const double rare =
+            Profile(SampledEvent(.001, event), 1, Relation(relation)).Divergence(order);
+        const double often =
+            Profile(SampledEvent(.9, event), 1, Relation(relation)).Divergence(order);
         EXPECT_LE(often, whole * (1 + 1e-12)) << Describe(event) << order;
         EXPECT_LE(rare, often * (1 + 1e-12)) << Describe(event) << order;
         if (relation == NeighboringRelation::kAddOrRemoveOne && order == 2) {
@@ -79,14 +81,14 @@ TEST(RenyiDivergences, SamplingNeverCosts) {
 
 TEST(RenyiDivergences, BothDirectionsAreTheLargerOne) {
   const MechanismEvent events[] = {
-      Sampled(.2, Laplace{1}), Sampled(.2, PureDp{1}), Sampled(.2, Zcdp{.1, 0}),
+      SampledEvent(.2, Laplace{1}), SampledEvent(.2, PureDp{1}), SampledEvent(.2, Zcdp{.1, 0}),
       RandomAllocation{5, 1, NestedEvent(MechanismEvent(Gaussian{1}))}};
   Setting remove;
   remove.adjacency = Adjacency::kRemove;
   Setting add;
   add.adjacency = Adjacency::kAdd;
   for (const MechanismEvent& event : events) {
-    for (const double order : kOrders) {
+    for (const double order : kDivergenceOrders) {
       const double both = Profile(event).Divergence(order);
       EXPECT_GE(both, Profile(event, 1, remove).Divergence(order));
       EXPECT_GE(both, Profile(event, 1, add).Divergence(order));
@@ -96,12 +98,12 @@ TEST(RenyiDivergences, BothDirectionsAreTheLargerOne) {
 
 // A sampled (epsilon, delta)-DP event is (log(1 + q (e^epsilon - 1)), q delta)-DP.
 TEST(RenyiDivergences, SamplingAmplifiesADelta) {
-  EXPECT_NEAR(Profile(Sampled(.01, ApproximateDp{1, 1e-6}), 10).delta_sum(), 1e-7, 1e-20);
+  EXPECT_NEAR(Profile(SampledEvent(.01, ApproximateDp{1, 1e-6}), 10).delta_sum(), 1e-7, 1e-20);
 }
 
 TEST(RenyiDivergences, GroupsOfAdditiveNoiseMoveFurther) {
   const double k = 3;
-  for (const double order : kOrders) {
+  for (const double order : kDivergenceOrders) {
     EXPECT_NEAR(Profile(Gaussian{2}, 1, {}, 3).Divergence(order), GaussianRenyi(order, k / 2),
                 1e-12);
     EXPECT_NEAR(Profile(Laplace{2}, 1, {}, 3).Divergence(order), LaplaceRenyi(order, 2, k), 1e-12);
@@ -115,9 +117,9 @@ TEST(RenyiDivergences, GroupsOfAdditiveNoiseMoveFurther) {
 // With every record in the sample the group's bound must be that of the Gaussian, and sampling a
 // few lies below.
 TEST(RenyiDivergences, GroupsOfSampledGaussiansLieBetweenOneAndTheWhole) {
-  for (const double order : kOrders) {
-    const double one = Profile(Sampled(.01, Gaussian{4})).Divergence(order);
-    const double three = Profile(Sampled(.01, Gaussian{4}), 1, {}, 3).Divergence(order);
+  for (const double order : kDivergenceOrders) {
+    const double one = Profile(SampledEvent(.01, Gaussian{4})).Divergence(order);
+    const double three = Profile(SampledEvent(.01, Gaussian{4}), 1, {}, 3).Divergence(order);
     EXPECT_GT(three, 3 * one);
     EXPECT_LE(three, GaussianRenyi(order, 3. / 4) * (1 + 1e-9));
   }
@@ -125,7 +127,7 @@ TEST(RenyiDivergences, GroupsOfSampledGaussiansLieBetweenOneAndTheWhole) {
 
 TEST(RenyiDivergences, BandedFactorizationIsFewerLikelierSteps) {
   const MechanismEvent banded = BandedMatrixFactorization{2, 4, 101, .05};
-  for (const double order : kOrders) {
+  for (const double order : kDivergenceOrders) {
     EXPECT_NEAR(
         Profile(banded).Divergence(order) / (26 * SampledGaussianRemoveRenyi({.2, 2}, order)), 1,
         1e-9);
@@ -162,9 +164,9 @@ TEST(RenyiDivergences, RefusesWhatIsNotProved) {
   EXPECT_EQ(Code(RandomAllocation{10, 1, gaussian}, Relation(NeighboringRelation::kReplaceOne)),
             absl::StatusCode::kUnimplemented);
   EXPECT_EQ(Code(RepeatAndSelect{approximate, 5, 1}), absl::StatusCode::kUnimplemented);
-  EXPECT_EQ(
-      Code(Sampled(.1, Composed{{CountedEvent{approximate}, CountedEvent{laplace}}}), Setting{}, 2),
-      absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(Code(SampledEvent(.1, Composed{{CountedEvent{approximate}, CountedEvent{laplace}}}),
+                 Setting{}, 2),
+            absl::StatusCode::kUnimplemented);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 
 // D_a at 512 bits: the plain definition, by a trapezoid rule whose step and range leave an error
 // below 1e-30 at the parameters used here. power is a (remove) or 1 - a (add).
-double Truth(double q, double s, double order, double power) {
+double GaussianTruth(double q, double s, double order, double power) {
   const double step = std::min(0.1, s / 8);
   const double right = 18 + std::max(0.0, power) / s;
   Real moment = 0;
@@ -56,7 +56,7 @@ TEST(SampledGaussianRemoveRenyi, IsAboveTheDefinitionAtHighPrecision) {
   for (const double q : {1e-8, 1e-4, 0.03, 0.5, 0.999}) {
     for (const double s : {0.4, 1.0, 6.0}) {
       for (const double order : {1.0001, 1.3, 2.7, 6.5, 33.3}) {
-        const double truth = Truth(q, s, order, order);
+        const double truth = GaussianTruth(q, s, order, order);
         const double d = SampledGaussianRemoveRenyi({q, s}, order);
         EXPECT_GE(d, truth) << q << " " << s << " " << order;
         EXPECT_LE(d, truth * (1 + 1e-9)) << q << " " << s << " " << order;
@@ -69,7 +69,7 @@ TEST(SampledGaussianAddRenyi, IsAboveTheDefinitionAtHighPrecision) {
   for (const double q : {1e-8, 0.03, 0.5, 0.999}) {
     for (const double s : {0.4, 1.0, 6.0}) {
       for (const double order : {1.0001, 2.7, 33.3}) {
-        const double truth = Truth(q, s, order, 1 - order);
+        const double truth = GaussianTruth(q, s, order, 1 - order);
         const double d = SampledGaussianAddRenyi({q, s}, order);
         EXPECT_GE(d, truth) << q << " " << s << " " << order;
         EXPECT_LE(d, truth * (1 + 1e-8)) << q << " " << s << " " << order;

@@ -18,7 +18,7 @@
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kAlphas[] = {1e-12, 1e-6, 0.001, 0.01, 0.1, 0.3, 0.5, 0.8, 0.99, 0.999999};
+constexpr double kFunctionAlphas[] = {1e-12, 1e-6, 0.001, 0.01, 0.1, 0.3, 0.5, 0.8, 0.99, 0.999999};
 
 // The profile of (N(1, s^2) with probability q, otherwise N(0, s^2)) against N(0, s^2), or the
 // reverse.
@@ -130,7 +130,7 @@ TEST(TypeTwoError, RecoversClosedFormsFromTheirProfiles) {
         *TradeOffFunction::Gaussian(6), *TradeOffFunction::Laplace(0.3),
         *TradeOffFunction::Laplace(4), *TradeOffFunction::ApproximateDp(1, 1e-5),
         *TradeOffFunction::ApproximateDp(8, 0), TradeOffFunction::Identity()}) {
-    for (const double alpha : kAlphas) {
+    for (const double alpha : kFunctionAlphas) {
       int evaluations = 0;
       const Bounds found = TypeTwoError(
           [&](double epsilon) {
@@ -152,7 +152,7 @@ TEST(TypeTwoError, RecoversClosedFormsFromTheirProfiles) {
 TEST(TypeTwoError, StaysABoundForAProfileThatIsOnlyAbove) {
   // The profile is inflated by up to 10%; f may only fall, and the upper end knows nothing.
   const auto exact = *TradeOffFunction::Gaussian(1);
-  for (const double alpha : kAlphas) {
+  for (const double alpha : kFunctionAlphas) {
     const Bounds f = TypeTwoError(
         [&](double epsilon) {
           return Bounds{0, std::min(1.0, 1.1 * exact.Delta(epsilon).upper)};
@@ -189,7 +189,7 @@ TEST(TradeOffFunction, AnUnorderedRelationTakesTheSmallerFunctionNotTheLarger) {
   const auto both = TradeOffFunction::FromProfiles({remove, add});
   EXPECT_NEAR(both.Delta(1).upper, 0.2105, 5e-5);
   EXPECT_NEAR(other.Delta(1).upper, 0, 1e-12);
-  for (const double alpha : kAlphas) {
+  for (const double alpha : kFunctionAlphas) {
     const double smaller = std::min(one.At(alpha).upper, other.At(alpha).upper);
     EXPECT_LE(both.At(alpha).lower, smaller) << alpha;
   }

@@ -11,7 +11,7 @@
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kAlphas[] = {1e-6, 0.001, 0.05, 0.3, 0.7, 0.99};
+constexpr double kTransformedAlphas[] = {1e-6, 0.001, 0.05, 0.3, 0.7, 0.99};
 
 TEST(Subsample, AgreesWithTheTable) {
   for (const auto& row : kSubsampledRows) {
@@ -85,7 +85,7 @@ TEST(SubsampleSymmetrized, IsSymmetricAndBelowBothOrders) {
   const auto base = *TradeOffFunction::Gaussian(2);
   const auto f = *Subsample(base, 0.5);
   const auto c = *SubsampleSymmetrized(base, 0.5);
-  for (const double alpha : kAlphas) {
+  for (const double alpha : kTransformedAlphas) {
     const Bounds at = c.At(alpha);
     EXPECT_LE(at.lower, std::min(f.At(alpha).upper, f.InverseAt(alpha).upper));
     EXPECT_GE(at.upper, base.At(alpha).lower);
@@ -169,7 +169,7 @@ TEST(MaximumOfOrders, OfABoundOnOneOrderIsBelowNoTruth) {
 TEST(MaximumOfOrders, OfASymmetricFunctionIsTheFunction) {
   const auto g = *TradeOffFunction::Gaussian(1);
   const auto sampled = MaximumOfOrders(*Subsample(g, 0.5));
-  for (const double alpha : kAlphas) {
+  for (const double alpha : kTransformedAlphas) {
     EXPECT_EQ(MaximumOfOrders(g).At(alpha).lower, g.At(alpha).lower);
     EXPECT_NEAR(sampled.At(sampled.At(alpha).lower).lower, alpha, 1e-6) << alpha;
   }
@@ -178,7 +178,7 @@ TEST(MaximumOfOrders, OfASymmetricFunctionIsTheFunction) {
 TEST(Inverse, TakenTwiceIsTheFunction) {
   const auto f = *TradeOffFunction::FromPoints({0, 0.1, 1}, {0.95, 0.4, 0}, "curve");
   const auto p = *Subsample(*TradeOffFunction::Gaussian(1), 0.2);
-  for (const double alpha : kAlphas) {
+  for (const double alpha : kTransformedAlphas) {
     EXPECT_NEAR(Inverse(Inverse(f)).At(alpha).lower, f.At(alpha).lower, 1e-12);
     EXPECT_EQ(Inverse(Inverse(p)).At(alpha).lower, p.At(alpha).lower);
     EXPECT_NEAR(p.InverseAt(p.At(alpha).lower).upper, alpha, 1e-9);
@@ -206,7 +206,7 @@ TEST(GroupPrivacy, IsTheClosedFormWhenIterated) {
   // A Gaussian behind a mixture that does nothing, so that the iteration is used.
   const auto iterated =
       *GroupPrivacy(*RevealWithProbability(*TradeOffFunction::Gaussian(0.5), 1e-15), 4);
-  for (const double alpha : kAlphas) {
+  for (const double alpha : kTransformedAlphas) {
     EXPECT_NEAR(iterated.At(alpha).lower, TradeOffFunction::Gaussian(2)->At(alpha).lower, 1e-11);
   }
   // delta(epsilon) of G_2 at 1.

@@ -2,14 +2,11 @@
 
 #include <rapidcheck/gtest.h>
 #include "gtest/gtest.h"
-
-#include <limits>
+#include "tests/client/trainers/istdp/special_values.h"
 
 namespace epsledger::trainers::istdp {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr StepBounds kBounds{.smallest = 0.5, .largest = 8};
 
 double Step(const Eigen::VectorXd& theta, const Eigen::VectorXd& released_gradient) {

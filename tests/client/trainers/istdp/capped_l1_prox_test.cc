@@ -2,27 +2,18 @@
 
 #include <rapidcheck/gtest.h>
 #include "gtest/gtest.h"
+#include "tests/client/trainers/istdp/special_values.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <random>
 #include <vector>
 
 namespace epsledger::trainers::istdp {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
 double Objective(const CappedL1Penalty& penalty, double step, double s, double t) {
   return 0.5 * (t - s) * (t - s) + step * CappedL1Value(penalty, t);
-}
-
-// A whole number of thousandths in [smallest, largest].
-rc::Gen<double> Thousandths(int smallest, int largest) {
-  return rc::gen::map(rc::gen::inRange(smallest, largest + 1),
-                      [](int value) { return value / 1000.0; });
 }
 
 TEST(CappedL1Value, IsL1UpToTheCapAndFlatBeyond) {
@@ -35,18 +26,18 @@ TEST(CappedL1Value, IsL1UpToTheCapAndFlatBeyond) {
   EXPECT_TRUE(std::isnan(CappedL1Value(penalty, kNan)));
 }
 
-struct ProxCase {
+struct CappedL1ProxCase {
   double s, step, lambda, cap, want;
 };
 
 // By hand: a jump from the soft threshold at cap + step lambda / 2, then one from 0 at
 // sqrt(2 step lambda cap).
 TEST(CappedL1Prox, GivesTheClosedForm) {
-  const std::vector<ProxCase> cases = {
+  const std::vector<CappedL1ProxCase> cases = {
       {.9, 1, 1, 2, 0},      {1.5, 1, 1, 2, .5},  {2.5, 1, 1, 2, 1.5},
       {2.51, 1, 1, 2, 2.51}, {2.9, 2, 1, 2, .9},  {3.1, 2, 1, 2, 3.1},
       {3.9, 8, 1, 1, 0},     {4.1, 8, 1, 1, 4.1}, {3.9, 4, 2, 1, 0}};
-  for (const ProxCase& c : cases) {
+  for (const CappedL1ProxCase& c : cases) {
     const CappedL1Penalty penalty{.lambda = c.lambda, .cap = c.cap};
     EXPECT_NEAR(CappedL1Prox(penalty, c.step, c.s), c.want, 1e-12) << c.s << " " << c.step;
     EXPECT_NEAR(CappedL1Prox(penalty, c.step, -c.s), -c.want, 1e-12) << c.s << " " << c.step;

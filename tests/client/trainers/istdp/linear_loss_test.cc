@@ -5,17 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <random>
 #include <vector>
 
 #include "client/trainers/istdp/sparse_problem.h"
+#include "tests/client/trainers/istdp/special_values.h"
 
 namespace epsledger::trainers::istdp {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 LabeledRows Rows(const Eigen::MatrixXd& features, const std::vector<double>& labels) {
   LabeledRows rows{.features = features.sparseView(0, 0),

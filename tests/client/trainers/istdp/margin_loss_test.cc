@@ -1,17 +1,14 @@
 #include "client/trainers/istdp/margin_loss.h"
 
 #include "gtest/gtest.h"
+#include "tests/client/trainers/istdp/special_values.h"
 
 #include <cmath>
-#include <limits>
 
 namespace epsledger::trainers::istdp {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-const MarginLoss kLosses[] = {LogisticMargin{}, SquaredMargin{}, HuberMargin{.knee = 0.7}};
+const MarginLoss kMarginLosses[] = {LogisticMargin{}, SquaredMargin{}, HuberMargin{.knee = 0.7}};
 
 TEST(MarginLossValue, GivesKnownValues) {
   EXPECT_NEAR(MarginLossValue(LogisticMargin{}, 0, 1), std::log(2), 1e-15);
@@ -23,7 +20,7 @@ TEST(MarginLossValue, GivesKnownValues) {
 }
 
 TEST(Residual, IsTheSlopeOfTheLoss) {
-  for (const MarginLoss& loss : kLosses) {
+  for (const MarginLoss& loss : kMarginLosses) {
     for (double margin = -4; margin <= 4; margin += 0.37) {
       for (const double label : {0.0, 1.0}) {
         constexpr double kDifference = 1e-5;
@@ -37,7 +34,7 @@ TEST(Residual, IsTheSlopeOfTheLoss) {
 }
 
 TEST(Residual, IsNondecreasingNoSteeperThanTheCurvatureAndBounded) {
-  for (const MarginLoss& loss : kLosses) {
+  for (const MarginLoss& loss : kMarginLosses) {
     double previous = Residual(loss, -9.0, 1);
     for (double margin = -9 + 0.01; margin <= 9; margin += 0.01) {
       const double residual = Residual(loss, margin, 1);

@@ -2,43 +2,34 @@
 
 #include <rapidcheck/gtest.h>
 #include "gtest/gtest.h"
+#include "tests/client/trainers/istdp/special_values.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <random>
 #include <vector>
 
 namespace epsledger::trainers::istdp {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
 double Objective(const McpPenalty& penalty, double step, double s, double t) {
   return 0.5 * (t - s) * (t - s) + step * McpValue(penalty, t);
 }
 
-// A whole number of thousandths in [smallest, largest].
-rc::Gen<double> Thousandths(int smallest, int largest) {
-  return rc::gen::map(rc::gen::inRange(smallest, largest + 1),
-                      [](int value) { return value / 1000.0; });
-}
-
-struct ProxCase {
+struct McpProxCase {
   double s, step, lambda, shape, want;
 };
 
 // In rows 4 to 9 and the last the published closed form, with shape - 1 for shape - step, gives
 // something else, and something worse.
 TEST(McpProx, GivesTheClosedForm) {
-  const std::vector<ProxCase> cases = {
+  const std::vector<McpProxCase> cases = {
       {1.5, 1, 1, 2, 1},       {2.5, 1, 1, 2, 2.5},      {-1.2, 1, 1, 3, -0.3},
       {1, .5, 1, 2, 2.0 / 3},  {1.6, .5, 1, 2, 4.4 / 3}, {-.9, .25, 2, 1.5, -0.48},
       {3, 2, 1, 4, 2},         {2.5, 2, 1, 4, 1},        {1.3, 2, .5, 1.5, 1.3},
       {.8, 2, .5, 1.5, 0},     {.9, 3, .5, 3, 0},        {.74, 1.5, .5, 1.5, 0},
       {.76, 1.5, .5, 1.5, .76}};
-  for (const ProxCase& c : cases) {
+  for (const McpProxCase& c : cases) {
     const McpPenalty penalty{.lambda = c.lambda, .shape = c.shape};
     EXPECT_NEAR(McpProx(penalty, c.step, c.s), c.want, 1e-12) << c.s;
     EXPECT_NEAR(McpProx(penalty, c.step, -c.s), -c.want, 1e-12) << c.s;

@@ -2,14 +2,12 @@
 
 #include <rapidcheck/gtest.h>
 #include "gtest/gtest.h"
+#include "tests/client/trainers/istdp/special_values.h"
 
 #include <cmath>
-#include <limits>
 
 namespace epsledger::trainers::istdp {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 Eigen::VectorXd Scalar(double t) { return Eigen::VectorXd::Constant(1, t); }
 

@@ -2,18 +2,15 @@
 
 #include <rapidcheck/gtest.h>
 #include "gtest/gtest.h"
+#include "tests/client/trainers/istdp/special_values.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <random>
 #include <vector>
 
 namespace epsledger::trainers::istdp {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // phi by its derivative, which is [FL01]'s definition: lambda up to lambda, then
 // (shape lambda - t) / (shape - 1) down to 0, added up by the midpoint rule, exact on each piece.
@@ -30,12 +27,6 @@ double Objective(const ScadPenalty& penalty, double step, double s, double t) {
   return 0.5 * (t - s) * (t - s) + step * ScadValue(penalty, t);
 }
 
-// A whole number of thousandths in [smallest, largest].
-rc::Gen<double> Thousandths(int smallest, int largest) {
-  return rc::gen::map(rc::gen::inRange(smallest, largest + 1),
-                      [](int value) { return value / 1000.0; });
-}
-
 TEST(ScadValue, HasTheSlopeOfItsDefinition) {
   const ScadPenalty penalty{.lambda = 2, .shape = 4};  // the knots are 2 and 8
   for (double t = 0; t <= 12; t += 0.125) {
@@ -48,18 +39,18 @@ TEST(ScadValue, HasTheSlopeOfItsDefinition) {
   EXPECT_TRUE(std::isnan(ScadValue(penalty, kNan)));
 }
 
-struct ProxCase {
+struct ScadProxCase {
   double s, step, lambda, shape, want;
 };
 
 // By hand. The first four have shape - 1 > step; then a soft jump at (shape + 1 + step) lambda / 2
 // and a hard one at lambda sqrt(step (shape + 1)).
 TEST(ScadProx, GivesTheClosedForm) {
-  const std::vector<ProxCase> cases = {
+  const std::vector<ScadProxCase> cases = {
       {.5, 1, 1, 4, 0},    {1.5, 1, 1, 4, .5},   {3, 1, 1, 4, 2.5},  {4.5, 1, 1, 4, 4.5},
       {4, 3, 1, 4, 1},     {4.1, 3, 1, 4, 4.1},  {3.9, 3, 1, 4, .9}, {2.9, 3, 1, 4, 0},
       {5.9, 8, 1, 3.5, 0}, {6.1, 8, 1, 3.5, 6.1}};
-  for (const ProxCase& c : cases) {
+  for (const ScadProxCase& c : cases) {
     const ScadPenalty penalty{.lambda = c.lambda, .shape = c.shape};
     EXPECT_NEAR(ScadProx(penalty, c.step, c.s), c.want, 1e-12) << c.s << " " << c.step;
     EXPECT_NEAR(ScadProx(penalty, c.step, -c.s), -c.want, 1e-12) << c.s << " " << c.step;

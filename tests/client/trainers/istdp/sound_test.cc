@@ -3,17 +3,16 @@
 #include "gtest/gtest.h"
 
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "client/trainers/istdp/evaluation.h"
 #include "client/trainers/istdp/sparse_problem.h"
+#include "tests/client/trainers/istdp/special_values.h"
 #include "tests/client/trainers/run/fake_releases.h"
 
 namespace epsledger::trainers::istdp {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr int kRecords = 2000;
 constexpr int kFeatures = 30;
 

@@ -61,8 +61,8 @@ Factorization ByGradientDescent(const Eigen::MatrixXd& gradient,
 }
 
 Factorization BySingularValues(const Eigen::MatrixXd& gradient, int rank) {
-  const Eigen::BDCSVD<Eigen::MatrixXd> decomposition(gradient,
-                                                     Eigen::ComputeThinU | Eigen::ComputeThinV);
+  const Eigen::JacobiSVD<Eigen::MatrixXd> decomposition(gradient,
+                                                        Eigen::ComputeThinU | Eigen::ComputeThinV);
   const Eigen::VectorXd& values = decomposition.singularValues();
   const Eigen::Index kept = std::min<Eigen::Index>(rank, values.size());
   Factorization factors{.embedding = Eigen::MatrixXd::Zero(gradient.rows(), rank),

@@ -13,6 +13,9 @@ if(EPSLEDGER_SANITIZE)
   set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1 -DNDEBUG")
 endif()
 
+# Some libraries ask for it and some do not, and a precompiled header serves what is compiled with the same flags.
+add_compile_options(-pthread)
+
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
   # What ccache needs to be told of precompiled headers (its manual, "Precompiled headers").
@@ -46,6 +49,36 @@ function(epsledger_library name)
   target_include_directories(${name} PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>")
   target_compile_options(${name} PRIVATE ${EPSLEDGER_WARNINGS})
   target_link_libraries(${name} PUBLIC ${ARG_LINKS})
+  # What follows in the folder can still choose others.
+  set_target_properties(${name} PROPERTIES EPSLEDGER_PRECOMPILED "${EPSLEDGER_COMMON_HEADERS}")
+  cmake_language(EVAL CODE "cmake_language(DEFER CALL epsledger_reuse_headers ${name})")
+endfunction()
+
+function(epsledger_reuse_headers name)
+  get_target_property(headers ${name} EPSLEDGER_PRECOMPILED)
+  if(headers)
+    target_precompile_headers(${name} REUSE_FROM ${headers})
+  endif()
+endfunction()
+
+# epsledger_common_headers(NAME [<header> ...] [LINKS targets ...])
+# What nearly every file of this folder and of those below begins with is parsed once, for the libraries that are
+# declared after it: twice, since a precompiled header serves one degree of optimisation. The preset `alone` shows that
+# no file leans on it.
+function(epsledger_common_headers name)
+  cmake_parse_arguments(ARG "" "" "LINKS" ${ARGN})
+  file(CONFIGURE OUTPUT "${name}.cc" CONTENT "")
+  foreach(target ${name} ${name}_light)
+    add_library(${target} STATIC EXCLUDE_FROM_ALL "${CMAKE_CURRENT_BINARY_DIR}/${name}.cc")
+    target_compile_options(${target} PRIVATE ${EPSLEDGER_WARNINGS})
+    target_link_libraries(${target} PRIVATE absl::status absl::statusor absl::str_format absl::strings ${ARG_LINKS})
+    target_precompile_headers(${target} PRIVATE
+      <algorithm> <cmath> <cstdint> <functional> <limits> <map> <memory> <optional> <string> <string_view> <utility>
+      <variant> <vector> <absl/status/status.h> <absl/status/statusor.h> <absl/strings/str_cat.h>
+      <absl/strings/str_format.h> ${ARG_UNPARSED_ARGUMENTS})
+  endforeach()
+  epsledger_compile_lightly(${name}_light)
+  set(EPSLEDGER_COMMON_HEADERS ${name} PARENT_SCOPE)
 endfunction()
 
 # epsledger_executable(NAME SOURCES main.cc ... LINKS targets ...)
@@ -66,6 +99,12 @@ function(epsledger_compile_lightly name)
     target_compile_options(${name} PRIVATE -O0)
   elseif(NOT ARG_WHEN_CHECKED)
     target_compile_options(${name} PRIVATE -O1)
+  else()
+    return()
+  endif()
+  get_target_property(headers ${name} EPSLEDGER_PRECOMPILED)
+  if(headers)
+    set_target_properties(${name} PROPERTIES EPSLEDGER_PRECOMPILED ${headers}_light)
   endif()
 endfunction()
 
@@ -75,24 +114,26 @@ function(epsledger_compile_generated name)
   if(EPSLEDGER_SANITIZE)
     target_compile_options(${name} PRIVATE -fno-sanitize=address,undefined)
   endif()
+  set_target_properties(${name} PROPERTIES EPSLEDGER_PRECOMPILED "")
 endfunction()
 
 # epsledger_precompile(NAME <header> ...)
-# What most files of NAME begin with is parsed once.
+# What most files of NAME begin with is parsed once; these headers stand for the common ones.
 function(epsledger_precompile name)
+  set_target_properties(${name} PROPERTIES EPSLEDGER_PRECOMPILED "")
   target_precompile_headers(${name} PRIVATE ${ARGN})
 endfunction()
 
 # epsledger_compile_together(NAME [AT_A_TIME n] [EXCEPT a.cc ...])
-# Files of NAME are compiled n at a time, eight unless told otherwise. Most of what a file costs is the headers of gRPC, protobuf, CLI11 and
-# GoogleTest and the templates that it takes from them. What is in the anonymous namespaces of such files must differ
-# in its names; EXCEPT names files that are compiled alone. The preset `alone` (-DEPSLEDGER_COMPILE_TOGETHER=OFF)
-# compiles every file by itself and without precompiled headers: that none leans on another's includes.
+# Files of NAME are compiled n at a time, sixteen unless told otherwise. Most of what a file costs is the headers of
+# gRPC, protobuf, CLI11 and GoogleTest and the templates that it takes from them. What is in the anonymous namespaces of
+# such files must differ in its names; EXCEPT names files that are compiled alone. The preset `alone` compiles every file
+# by itself and without precompiled headers (-DEPSLEDGER_COMPILE_TOGETHER=OFF): that none leans on another's includes.
 option(EPSLEDGER_COMPILE_TOGETHER "Compile several files at a time, with precompiled headers" ON)
 function(epsledger_compile_together name)
   cmake_parse_arguments(ARG "" "AT_A_TIME" "EXCEPT" ${ARGN})
   if(NOT ARG_AT_A_TIME)
-    set(ARG_AT_A_TIME 8)
+    set(ARG_AT_A_TIME 16)
   endif()
   if(EPSLEDGER_COMPILE_TOGETHER)
     set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${ARG_AT_A_TIME})

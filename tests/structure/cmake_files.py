@@ -14,8 +14,8 @@ _TOKEN = re.compile(
     r'\#\[(?P<bc>=*)\[.*?\](?P=bc)\]|\#[^\n]*|\[(?P<ba>=*)\[(?P<bracket>.*?)\](?P=ba)\]'
     r'|"(?P<quoted>(?:\\.|[^"\\])*)"|(?P<paren>[()])|(?P<word>[^\s()"#]+)|(?P<space>\s+)', re.DOTALL)
 _MAKES_TARGET = {"add_library", "add_executable", "epsledger_library", "epsledger_executable", "epsledger_test",
-                 "epsledger_benchmark", "epsledger_fuzzer"}
-_KEYWORDS = {"SOURCES", "LINKS", "LABELS", "TIMEOUT", "DEPENDS", "SERIAL", "SMOKE"}
+                 "epsledger_test_library", "epsledger_benchmark", "epsledger_fuzzer"}
+_KEYWORDS = {"SOURCES", "LINKS", "LABELS", "TIMEOUT", "DEPENDS", "SERIAL", "SMOKE", "RPC", "LEDGER", "COMPUTES", "ALONE"}
 _LINK_WORDS = {"PUBLIC", "PRIVATE", "INTERFACE", "debug", "optimized", "general"}
 
 
